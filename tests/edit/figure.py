@@ -1,4 +1,4 @@
-"""A figure with two arms for edits that cannot be done: what holds it back is known from how it is made."""
+"""A figure with two arms for blocked edits, built so that the obstacle is known."""
 
 from __future__ import annotations
 

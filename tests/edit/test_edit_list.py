@@ -1,4 +1,4 @@
-"""Edits applied: goals are met, keys stay, each step builds on the last; what makes no sense is refused."""
+"""Applied edits: goals are met, keys stay, each step builds on the last; contradictions are refused."""
 
 from __future__ import annotations
 

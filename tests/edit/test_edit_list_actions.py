@@ -1,4 +1,4 @@
-"""Dense animations become keys: the poses at these times are the source's, and what stands still has no tangents."""
+"""Dense animations become keys: the poses at these times are the source's, and constant channels have no tangents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EDITS.toml: what can be said is read, and every mistake is one sentence with its place."""
+"""EDITS.toml: every key is read, and every mistake is one sentence with its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Timing: eq. 12 by its numbers, and speeds that are what was asked for while everything else stays."""
+"""Timing: eq. 12 by its numbers, and speeds that meet their goal while everything else stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edits that cannot be done, each made so that its cause is known: the reason is named, with a number."""
+"""Blocked edits, each built so that its obstacle is known: the obstacle is named, with a number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept between edits is what would be worked out anew, and is not kept for other channels."""
+"""The cache of a rig gives what a fresh computation gives, and is not used for other channels."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def test_a_skeleton_weighs_as_its_bones_are_long() -> None:
     assert [point.offset for point in points] == [(0, 1, 0), (0, 0.5, 0)]
 
 
-def test_bad_wishes_are_one_sentence() -> None:
+def test_bad_terms_are_one_sentence() -> None:
     rig, curves = creature.rig(), creature.curves()
     for text, call in {
         "last some time": lambda: Flight(None, 1.0, 0.5),

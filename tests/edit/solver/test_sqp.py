@@ -1,4 +1,4 @@
-"""Edits: goals are reached, what is held stays, keys stay, and the mathematics of each part."""
+"""Edits: goals are reached, constraints hold, keys stay, and the mathematics of each part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Offers for blocked edits: what is said is what accepting gives, and no more keys than needed."""
+"""Suggestions for blocked edits: accepting one gives what its sentence says, with no more keys than needed."""
 
 from __future__ import annotations
 

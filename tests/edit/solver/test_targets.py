@@ -1,4 +1,4 @@
-"""What a drag measures, in one compiled call, is what the steps by themselves measure."""
+"""The compiled measurement of targets equals that of its separate steps."""
 
 from __future__ import annotations
 

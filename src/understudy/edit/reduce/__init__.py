@@ -1,4 +1,4 @@
-"""Reduce: a dense animation to the fewest keys with free tangents, the opposite of baking."""
+"""Reduce a dense animation to the fewest keys with free tangents, the opposite of baking."""
 
 from __future__ import annotations
 

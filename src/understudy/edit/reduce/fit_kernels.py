@@ -6,7 +6,8 @@ Times are counted in samples (two a frame). Key k has a value v, a slope and a h
     0 v    1 slope in    2 length in    3 slope out    4 length out
 
 and between key 0 at time 0 and key 1 at time T the control points are (0, v0), (e0, v0 + s0 e0), (T - d1, v1 - s1 d1),
-(T, v1). With B the Bernstein polynomials at the parameter of time t and m = y'/x' the slope there, the value answers to
+(T, v1). With B the Bernstein polynomials at the parameter of time t and m = y'/x' the slope there, the value's
+derivatives are
 
     v0: B0 + B1    s0: B1 e0    e0: B1 (s0 - m)    v1: B2 + B3    s1: -B2 d1    d1: B2 (m - s1)
 
@@ -24,12 +25,11 @@ from understudy.maths.jit import compile_kernel
 SLOTS_PER_KEY = 5
 VALUE_SLOT, SLOPE_IN_SLOT, LENGTH_IN_SLOT, SLOPE_OUT_SLOT, LENGTH_OUT_SLOT = 0, 1, 2, 3, 4
 MATRIX_BANDWIDTH = 8  # a segment reaches from slot 0 of one key to slot 2 of the next: seven apart, and the diagonal
-HANDLE_LENGTH_WEIGHT = (
-    1e-3  # of a third of the length, against residuals that are one at the tolerance: nothing where samples speak
-)
+# Weight of the pull towards a third of the length, against residuals that are one at the tolerance.
+HANDLE_LENGTH_WEIGHT = 1e-3
 MIN_TIME_HANDLE_RATIO = 0.02  # of the segment; a handle without length leaves its slope undetermined
-MAX_TIME_HANDLE_RATIO = 0.95  # keeps time running in the middle of the segment: x' stays above 0.075
-MAX_SHORT_SEGMENT_HANDLE_RATIO = 0.6  # for segments of a frame or two, where no sample would see the steep middle
+MAX_TIME_HANDLE_RATIO = 0.95  # of the segment; x' stays above 0.075 in its middle
+MAX_SHORT_SEGMENT_HANDLE_RATIO = 0.6  # of segments of up to four frames, where no sample would see the steep middle
 
 
 @compile_kernel(inline="always")
@@ -73,7 +73,7 @@ def _value(left: Array, right: Array, s: float) -> float:
 
 @compile_kernel()
 def sample_chain(keys: Array, state: Array, first: int, last: int, out: Array) -> None:
-    """Values at all samples from key `first` to key `last` (both with), into out[sample - keys[first]]."""
+    """Values at all samples from key `first` to key `last` (both included), into out[sample - keys[first]]."""
     start = keys[first]
     for k in range(first, last):
         span = float(keys[k + 1] - keys[k])
@@ -87,13 +87,13 @@ def sample_chain(keys: Array, state: Array, first: int, last: int, out: Array) -
 
 @compile_kernel(inline="always")
 def stride_of(span: int) -> int:
-    """Every how many samples a segment is looked at: a dozen or two say as much as hundreds."""
+    """The step in samples at which a segment is fitted: a dozen or two samples are as good as hundreds."""
     return 1 if span <= 24 else (2 if span <= 96 else 4 if span <= 256 else 8)
 
 
 @compile_kernel()
 def chain_cost(keys: Array, state: Array, first: int, last: int, target: Array, weight: Array) -> float:
-    """Weighted squares over the samples that the fit looks at, and the pull on the lengths."""
+    """Weighted sum of squares over the samples of the fit, plus the pull on the lengths."""
     cost = 0.0
     for k in range(first, last):
         span = keys[k + 1] - keys[k]
@@ -112,7 +112,7 @@ def chain_cost(keys: Array, state: Array, first: int, last: int, target: Array, 
 def _assemble(
     keys: Array, state: Array, first: int, last: int, target: Array, weight: Array, place: Array, a: Array, b: Array
 ) -> None:
-    """Normal equations a (n, BAND) lower band, b (n,) of the residuals; place (K', 5) is each slot's row, or -1."""
+    """Normal equations: lower band a (n, MATRIX_BANDWIDTH) and b (n,); place (K', 5) is the row of each slot, or -1."""
     a[:] = 0.0
     b[:] = 0.0
     g, where = np.empty(6), np.empty(6, np.int64)
@@ -264,7 +264,7 @@ def fit_chain(
 
 @compile_kernel()
 def _step(keys: Array, state: Array, broken: Array, first: int, last: int, place: Array, x: Array) -> None:
-    """Add the step, lengths held within their bounds, and the other side of a smooth end key turned along."""
+    """Add the step, with lengths kept within their bounds; the other side of a smooth end key turns along."""
     for k in range(first, last + 1):
         i = k - first
         for slot in range(SLOTS_PER_KEY):

@@ -1,12 +1,12 @@
 """A dense animation to the fewest keys with free tangents, within a tolerance in the world.
 
 1. Sample the source twice a frame; find what must stay (peaks, contacts, the seam of a loop).
-2. From the root down each joint is keyed within a share of the tolerance, aiming to make up for what the joints above
-   it are off by then (`descending`). Where all share their keys, all columns together.
-3. Keys are taken out while the world, every joint at every sample with the errors of all columns summed, stays within
-   the tolerance; columns make up for each other and keys move to better frames in between (`search`).
-4. The result is measured exactly, through the curves and the rig as anyone would play them. Where second order took an
-   error over the tolerance, keys are added until it is not.
+2. Key each joint from the root down within a share of the tolerance, so that it compensates the errors of the joints
+   above it (`search.key_from_root`). Where all columns share their keys, all are keyed together.
+3. Remove keys while the world, every joint at every sample with the errors of all columns summed, stays within the
+   tolerance; in between, columns compensate each other and keys move to better frames (`search`).
+4. Measure the result exactly, through the curves and the rig as a player evaluates them. Where second-order effects
+   exceed the tolerance, add keys until they do not.
 """
 
 from __future__ import annotations
@@ -30,26 +30,20 @@ from understudy.errors import InvalidInput
 Progress = Callable[[int, int], None]
 
 DEFAULT_ANGLE_RAD = np.radians(2.0)
-DEFAULT_WEIGHT_TOLERANCE = 0.01
+DEFAULT_WEIGHT_TOLERANCE = 0.01  # of shape weights and other controls
 KEY_MODES = ("free", "shared")
 HANDLE_MODES = ("free", "thirds")
-FILL_TOLERANCE_RATIO = 0.35  # tolerances that a column alone may be off before keys are taken out, where all share them
-ROUND_LIMITS = (0.9, 0.985)  # tolerances; the last leaves room for second order
-SHARED_ROUND_LIMITS = (0.35, 0.5, 0.65, 0.8, 0.9, 0.985)  # where the keys were not thinned joint by joint before
-LAST_ROUND_REPEATS = 4  # how often the last round is repeated
-MAX_DESCENTS = 2  # how often keying from the root down is tried; most clips take one or two
-MAX_DESCENT_ERROR_RATIO = 1.2  # tolerances that it may leave, as the rounds bring that down
-QUATERNION_BOUND_RATIO = (
-    0.5  # of its lever, that a quaternion's column is kept to its source by while it makes up for others
-)
-RESTORE_RADIUS_SAMPLES = 8  # samples about a moment that are restored then
+FILL_TOLERANCE_RATIO = 0.35  # tolerances, error of one column before keys are removed, where all share their keys
+ROUND_LIMITS = (0.9, 0.985)  # tolerances; the last leaves room for second-order effects
+SHARED_ROUND_LIMITS = (0.35, 0.5, 0.65, 0.8, 0.9, 0.985)  # tolerances, where keys were not removed joint by joint
+LAST_ROUND_REPEATS = 4
+MAX_DESCENTS = 2  # attempts at keying from the root down; most clips take one or two
+MAX_DESCENT_ERROR_RATIO = 1.2  # tolerances, error that it may leave: the rounds lower it
+# Of its lever: the pull of a quaternion column towards its source while it compensates others.
+QUATERNION_BOUND_RATIO = 0.5
+RESTORE_RADIUS_SAMPLES = 8  # around a moment at which the source is restored
 MAX_REPAIR_ROUNDS = 12  # rounds of added keys at the end; most clips take none to three
-JOINT_SHARE_RATIOS = (
-    1.0,
-    0.6,
-    0.35,
-    0.2,
-)  # of what a joint may take at first, tried one after the other if repairs do not end
+JOINT_SHARE_RATIOS = (1.0, 0.6, 0.35, 0.2)  # of the first share of a joint, tried in turn if repairs do not end
 
 
 def reduce_keys(
@@ -69,13 +63,14 @@ def reduce_keys(
     """The fewest Bezier keys that keep every joint within `tolerance` (metres) and `angle` (radians) of the animation.
 
     Both are measured in the world at all frames and midway between them, without a `rig` each joint by itself; shape
-    weights and other controls are kept within `weight`. Keys lie on frames; `keys` says whether all columns share them
-    or each channel (and each shape weight) has its own. `rotations` turns quaternions into Euler angles or back; angles
-    need fewer keys and less time. With `handles` at "thirds" only slopes are free: more keys, but glTF's cubic splines
-    hold the curves as they are.
-    A `loop` (found, where None) stays seamless in value and slope. With `extremes`, clear peaks of columns keep their
-    keys; with `contacts`, joints that stand still near the floor are held to half of the tolerance. `progress` is
-    called with the steps done and their number.
+    weights and other controls are kept within `weight`. Keys lie on frames; with `keys` "shared" all columns share
+    them, with "free" each channel (and each shape weight) has its own. `rotations` converts quaternions to Euler angles
+    or back; angles need fewer keys and less time. With `handles` "thirds" only slopes are free: more keys, but glTF's
+    cubic splines store the curves exactly.
+
+    A `loop` (detected, where None) stays seamless in value and slope. With `extremes`, clear peaks of columns keep
+    their keys; with `contacts`, joints in contact with the floor are kept within half of the tolerance.
+    `progress(done, total)` is called after each step.
     """
     checks.one_of(keys, "keys", KEY_MODES)
     tolerance = checks.positive(tolerance, "tolerance")
@@ -95,7 +90,7 @@ def reduce_keys(
 
 
 def _ignore_progress(done: int, total: int) -> None:
-    """Nobody listens."""
+    """The default `progress`: nothing."""
 
 
 class _Reduction:
@@ -119,19 +114,19 @@ class _Reduction:
     def run(
         self, together: bool, loop: bool | None, extremes: bool, contacts: bool, progress: Progress
     ) -> ReducedCurves:
-        """Every step in turn; see the top of this file."""
+        """Run all steps; see the top of this file."""
         rounds = SHARED_ROUND_LIMITS if together else ROUND_LIMITS
         limits = (*rounds, *[rounds[-1]] * LAST_ROUND_REPEATS)
         total = len(limits) + 2
-        self.world = self._world(contacts)
+        self.world = self._world_model(contacts)
         lever = np.empty(self.world.error.shape)
         search_kernels.write_levers(self.world, lever)
-        lever = np.maximum(lever, 1e-6)  # a column that moves nothing at a moment is still kept in bounds
+        lever = np.maximum(lever, 1e-6)  # a column that moves nothing at a sample still has a bound
         values, travelling = self.given.values, np.zeros(len(lever), bool)
         travelling[self.given.channels.columns_of("translation")] = True
         self.loop = key_groups.is_loop(values, lever, travelling) if loop is None else loop and len(values) > 2
         for share in JOINT_SHARE_RATIOS:
-            self.groups = self._begin(lever, together, extremes, share)
+            self.groups = self._first_keys(lever, together, extremes, share)
             self._remeasure(self.groups)
             progress(1, total)
             for number, limit in enumerate(limits):
@@ -139,18 +134,18 @@ class _Reduction:
                     self._round(group, limit, last=number >= len(limits) - LAST_ROUND_REPEATS - 1)
                 self._remeasure(self.groups)
                 progress(number + 2, total)
-            reduced = self._meet_tolerance(desperate=share == JOINT_SHARE_RATIOS[-1])
+            reduced = self._meet_tolerance(restore=share == JOINT_SHARE_RATIOS[-1])
             if reduced is not None:
                 progress(total, total)
                 return reduced
-            progress = _ignore_progress  # what is told does not run backwards
+            progress = _ignore_progress  # reported progress does not run backwards
         raise InvalidInput(
             f"animation {self.given.animation.name!r} cannot be kept within {self.tolerance * 1e3:g} mm and "
             f"{np.degrees(self.angle):g} degrees with keys on its frames"
         )
 
     def _round(self, group: KeyGroup, limit: float, last: bool) -> None:
-        """One group within a limit: smooth, make up for others, move, take out, merge."""
+        """One group within a limit (tolerances): smooth, compensate other columns, shift, remove and merge keys."""
         if not group.cost.any():
             search.estimate_costs(group, self.world)
         search.smooth_keys(group, self.world, limit)
@@ -162,7 +157,7 @@ class _Reduction:
         if last:
             search.merge_keys(group, self.world, limit)
 
-    def _world(self, contacts: bool) -> WorldState:
+    def _world_model(self, contacts: bool) -> WorldState:
         samples, width = self.given.values.shape
         joints = len(self.bones.parents)
         reach = np.full((samples, joints), 1 / self.tolerance)
@@ -174,24 +169,25 @@ class _Reduction:
         band[:] = self.measure.bands(self.tolerance, self.weight)[:, None]
         return self.bones.world(self.given.values, reach, np.full(joints, 1 / self.angle), band)
 
-    def _begin(self, lever: Array, together: bool, extremes: bool, share: float) -> list[KeyGroup]:
+    def _first_keys(self, lever: Array, together: bool, extremes: bool, share: float) -> list[KeyGroup]:
+        """The groups with their first keys, each joint within `share` of its first share of the tolerance."""
         values = np.ascontiguousarray(self.given.values.T)
         moving = np.ptp(values, axis=1) * lever.max(axis=1) > 2 * CONSTANT_TOLERANCE_RATIO
         groups: list[KeyGroup] = []
         own_lever = lever if together else search.bone_levers(self.measure, self.world)
         bound = np.zeros(lever.shape)
         turns = self.given.channels.columns_of("rotation").reshape(-1, 4)
-        # all four columns of a quaternion count alike, whichever turns the joint just now, or its length would drift
+        # all four columns of a quaternion get the same lever, whichever turns the joint, or its length would drift
         own_lever[turns] = own_lever[turns].max(axis=1, keepdims=True)
         bound[turns] = QUATERNION_BOUND_RATIO * own_lever[turns]
         for columns in group_columns(self.given.channels, moving, together):
             peaks = np.zeros(values.shape[1], bool)
             if extremes:
                 for column in columns:
-                    own = key_groups.find_peaks(values[column], lever[column])
-                    peaks |= own
+                    found = key_groups.find_peaks(values[column], lever[column])
+                    peaks |= found
                     if self.world.joint[column] < 0:
-                        self.world.band[column, own] = lever[column, own] / key_groups.PEAK_TOLERANCE_RATIO
+                        self.world.band[column, found] = lever[column, found] / key_groups.PEAK_TOLERANCE_RATIO
             groups.append(
                 KeyGroup(columns, values[columns], own_lever[columns], bound[columns], peaks, self.free_lengths)
             )
@@ -203,7 +199,7 @@ class _Reduction:
         return groups
 
     def _descend(self, groups: list[KeyGroup], share: float) -> None:
-        """First keys from the root down; where shares of a chain add up to too much, once more with less of them."""
+        """First keys from the root down; where the errors of a chain add up to too much, again with smaller shares."""
         levers = [group.weight for group in groups]
         tight = np.full(self.world.error.shape, 1 / share)
         tight[self.world.joint < 0] = 1.0
@@ -212,20 +208,20 @@ class _Reduction:
                 group.weight = lever * tight[group.columns]
             search.key_from_root(self.measure, groups, self.world, self.loop)
             self._remeasure(groups)
-            worst = self._worst()
+            worst = self._joint_errors()
             if worst.max(initial=0.0) <= MAX_DESCENT_ERROR_RATIO:
                 break
             search.tighten(self.world, worst, tight)
         for group, lever in zip(groups, levers):
             group.weight = lever
 
-    def _worst(self) -> Array:
-        """(M, J) how far joints are off now, in tolerances."""
+    def _joint_errors(self) -> Array:
+        """(M, J) the current errors of the joints, in tolerances."""
         off = np.linalg.norm(self.world.offset, axis=-1) * self.world.reach
         return np.maximum(off, np.linalg.norm(self.world.turn, axis=-1) * self.world.reach_turn)
 
     def _remeasure(self, groups: list[KeyGroup]) -> None:
-        """The errors as they are, without the sums of first order."""
+        """Replace the first-order sums of the errors by measured ones."""
         values = self.given.values.copy()
         for group in groups:
             values[:, group.columns] = group.sample_columns().T
@@ -233,12 +229,12 @@ class _Reduction:
         self.world.offset[:], self.world.turn[:] = offset, turn
         self.world.error[:] = (values - self.given.values).T
 
-    def _meet_tolerance(self, desperate: bool) -> ReducedCurves | None:
-        """Curves that keep the tolerance when played; keys are added where they do not.
+    def _meet_tolerance(self, restore: bool) -> ReducedCurves | None:
+        """Curves that are within the tolerance when sampled; keys are added where they are not.
 
-        None where that takes too many rounds, unless `desperate`: then parts of the source are put back.
+        None where that takes too many rounds; with `restore`, parts of the source are put back then.
         """
-        for attempt in range(2 * MAX_REPAIR_ROUNDS if desperate else MAX_REPAIR_ROUNDS):
+        for attempt in range(2 * MAX_REPAIR_ROUNDS if restore else MAX_REPAIR_ROUNDS):
             curves = key_groups.build_curves(self.given, self.groups, self.loop)
             sampled = curves.sample(self.given.times)[:, : self.given.values.shape[1]]
             offset, turn = self.measure.errors(sampled)
@@ -249,12 +245,12 @@ class _Reduction:
         return None
 
     def _repair(self, restoring: bool) -> bool:
-        """Add keys at the worst moments of what is beyond its tolerance; False where nothing is."""
+        """Add keys at the worst moments of joints and columns beyond their tolerance; False where there are none."""
         world = self.world
-        both, columns = self._worst(), np.abs(world.error) * world.band
+        both, columns = self._joint_errors(), np.abs(world.error) * world.band
         wrong = [(int(np.argmax(columns[c])), -1, int(c)) for c in np.flatnonzero(columns.max(axis=1) > 1)]
         worst = both.max(axis=1, initial=0.0)
-        for a, b in _stretches(worst > 1):
+        for a, b in _runs(worst > 1):
             moment = a + int(np.argmax(worst[a:b]))
             wrong.append((moment, int(np.argmax(both[moment])), -1))
         for moment, joint, column in wrong:
@@ -264,8 +260,8 @@ class _Reduction:
                 self._tighten(moment, joint, column)
         return bool(wrong)
 
-    def _movers_of(self, joint: int, column: int) -> list[KeyGroup]:
-        """The groups that move a joint, or that have a column."""
+    def _groups_of(self, joint: int, column: int) -> list[KeyGroup]:
+        """The groups that move a joint or, where it is negative, that have a column."""
         if joint < 0:
             return [group for group in self.groups if column in group.columns]
         moving = [self.world.below[self.world.first[j] : self.world.first[j + 1]] for j in self.world.joint]
@@ -273,21 +269,23 @@ class _Reduction:
         return [group for group in self.groups if above[group.columns].any()]
 
     def _tighten(self, moment: int, joint: int, column: int) -> None:
-        """A key at a moment for the group that can do most about its errors, aimed at doing so."""
-        groups = [group for group in self._movers_of(joint, column) if not group.is_still]
+        """Add a key at a moment to the group that can reduce its errors most, aimed at that."""
+        groups = [group for group in self._groups_of(joint, column) if not group.is_still]
         aims = [group.aims(self.world) for group in groups]
-        wishes = [
-            float(np.sum(np.abs(aim[:, moment] - group.now(self.world)[:, moment]) * group.weight[:, moment]))
+        gains = [
+            float(
+                np.sum(np.abs(aim[:, moment] - group.current_values(self.world)[:, moment]) * group.weight[:, moment])
+            )
             for group, aim in zip(groups, aims)
         ]
-        for i in np.argsort(wishes)[::-1]:
+        for i in np.argsort(gains)[::-1]:
             groups[i].target[:] = aims[i]
             if search.add_key(groups[i], self.world, moment):
                 return
 
     def _restore(self, moment: int, joint: int, column: int) -> None:
-        """Keys at all frames about a moment, for all that move a joint, just as the source: the last resort."""
-        for group in self._movers_of(joint, column):
+        """The last resort: restore the source at all frames around a moment, for all groups that move a joint."""
+        for group in self._groups_of(joint, column):
             group.restore(moment - RESTORE_RADIUS_SAMPLES, moment + RESTORE_RADIUS_SAMPLES)
 
     def _report(self, curves: Curves, offset: Array, turn: Array) -> ReducedCurves:
@@ -310,6 +308,6 @@ class _Reduction:
         )
 
 
-def _stretches(wrong: Array) -> Array:
+def _runs(wrong: Array) -> Array:
     """(S, 2) where runs of True in (M,) begin and end."""
     return np.flatnonzero(np.diff(np.concatenate([[0], wrong.astype(np.int8), [0]]))).reshape(-1, 2)

@@ -1,17 +1,15 @@
-"""What errors of columns do in the world, to first order: joints move and turn with the columns above them.
+"""Compiled kernels of the search: the errors of columns in the world, and the keys of one group of columns.
 
-A column c that turns joint j by the axis A_c (radians for one of its units, in the world) or moves it along D_c, and
-that is off by e, puts every joint i below j off by
+The world (`WorldState`), to first order. A column c that turns joint j by the axis A_c (radians for one of its units,
+in the world) or moves it along D_c, and that is off by e, moves every joint i below j by
 
-    position  e (D_c + A_c x (x_i - x_j))        turn  e A_c
+    position  e (D_c + A_c x (x_i - x_j))        rotation  e A_c
 
-Errors of all columns add up; the sums for all joints are kept, and a change of a few columns in a stretch of time is
-judged by what it makes of them. Columns that move no joint (shape weights) have a band of their own instead.
+Errors of all columns add up; the sums for all joints are stored, and a change of a few columns in a span of time is
+judged by the new sums. Columns that move no joint (shape weights) have a tolerance of their own instead, their band.
 
-Keys of one group of columns that share their times: put in where a fit fails, taken out where it does without.
-
-A group has n columns and K keys: `keys` (K,) samples, `state` (n, K, 5) and `broken` (n, K) as in `fit_kernels`. The
-arrays have room for more keys than there are; functions return the new count.
+The keys of a group with n columns and K keys: `keys` (K,) samples, `state` (n, K, 5) and `broken` (n, K) as in
+`fit_kernels`. The arrays have room for more keys than there are; functions return the new count.
 """
 
 from __future__ import annotations
@@ -23,6 +21,8 @@ import numpy as np
 from understudy.checks import Array
 from understudy.edit.reduce import fit_kernels as fit
 from understudy.maths.jit import compile_kernel
+
+REFIT_KEYS_EACH_SIDE = 2  # keys on either side of a change that are fitted again with it
 
 
 class WorldState(NamedTuple):
@@ -44,7 +44,7 @@ class WorldState(NamedTuple):
 
 @compile_kernel()
 def _change(world: WorldState, columns: Array, m: int, delta: Array, w: int, moved: Array, d: Array) -> None:
-    """Into d (J, 6) the change of offsets and turns at sample m by delta (n, W)[:, w]; tells the joints moved (J,)."""
+    """Into d (J, 6) the change of offsets and turns at sample m by delta (n, W)[:, w]; marks joints as `moved` (J,)."""
     n = len(columns)
     i = 0
     while i < n:
@@ -79,9 +79,9 @@ def _change(world: WorldState, columns: Array, m: int, delta: Array, w: int, mov
 
 @compile_kernel()
 def worst_error(world: WorldState, columns: Array, start: int, delta: Array, limit: float) -> float:
-    """The largest error, in tolerances, of anything that delta (n, W) from sample `start` on would move.
+    """The largest error, in tolerances, of joints and columns that delta (n, W) from sample `start` on would move.
 
-    Errors that shrink do not count. Stops early with what it has once that is above `limit`.
+    Errors that shrink do not count. Returns early once the error is above `limit`.
     """
     n, width = delta.shape
     d, moved = np.empty((world.place.shape[1], 6)), np.zeros(world.place.shape[1], np.bool_)
@@ -116,7 +116,7 @@ def worst_error(world: WorldState, columns: Array, start: int, delta: Array, lim
 
 @compile_kernel()
 def apply_change(world: WorldState, columns: Array, start: int, delta: Array) -> None:
-    """Add the change to the errors kept."""
+    """Add the change to the stored errors."""
     n, width = delta.shape
     d, moved = np.empty((world.place.shape[1], 6)), np.zeros(world.place.shape[1], np.bool_)
     for w in range(width):
@@ -148,7 +148,7 @@ def _shift(world: WorldState, c: int, joint: int, m: int, j: int) -> tuple[float
 
 @compile_kernel()
 def write_levers(world: WorldState, out: Array) -> None:
-    """out (C, M): the error in tolerances that one unit of each column makes at the joint that suffers most."""
+    """out (C, M): the error in tolerances that one unit of each column causes at the joint with the largest."""
     for c in range(len(world.joint)):
         joint = world.joint[c]
         for m in range(world.place.shape[0]):
@@ -167,12 +167,12 @@ def write_levers(world: WorldState, out: Array) -> None:
 
 @compile_kernel()
 def aim_column(world: WorldState, c: int, bound: Array, target: Array, weight: Array) -> None:
-    """What column c should be off by, target (M,), to make up for the errors of the others, and how much it matters.
+    """The offset `target` (M,) with which column c compensates the errors of the others, and its `weight` (M,).
 
-    At each sample the sum over the joints below of w |E + (t - e) g|^2 in tolerances, with E their errors, g what one
-    unit of the column does to them and e its error now, is least at t = e - (sum w g.E) / (sum w g.g). Joints that are
-    far off weigh more, so that the largest errors shrink first. bound (M,), in tolerances for one unit, pulls back to
-    no error: a column of a quaternion that turns next to nothing just now would else go any way for it.
+    At each sample the sum over the joints below of w |E + (t - e) g|^2 in tolerances, with E their errors, g the
+    effect of one unit of the column on them and e its current error, is least at t = e - (sum w g.E) / (sum w g.g).
+    Joints with large errors weigh more, so that these shrink first. bound (M,), in tolerances for one unit, pulls back
+    to no error: a column of a quaternion that hardly turns at a sample could otherwise take any value.
     """
     joint = world.joint[c]
     for m in range(world.place.shape[0]):
@@ -180,7 +180,7 @@ def aim_column(world: WorldState, c: int, bound: Array, target: Array, weight: A
             target[m], weight[m] = 0.0, world.band[c, m]
             continue
         ax, ay, az = world.axis[c, m, 0], world.axis[c, m, 1], world.axis[c, m, 2]
-        whole = 1e-12 + world.band[c, m] ** 2  # a column that is kept for itself, as at its peaks, stays there
+        whole = 1e-12 + world.band[c, m] ** 2  # a column with a band of its own, as at its peaks, stays there
         part = world.band[c, m] ** 2 * world.error[c, m]
         heaviest = 0.0
         for b in range(world.first[joint], world.first[joint + 1]):
@@ -199,19 +199,13 @@ def aim_column(world: WorldState, c: int, bound: Array, target: Array, weight: A
         weight[m] = np.sqrt(whole + pull)
 
 
-REFIT_KEYS_EACH_SIDE = 2  # keys on either side of a change that are fitted again
-
-_fit_chain, _sample_chain = fit.fit_chain, fit.sample_chain
-_worst = worst_error
-
-
 @compile_kernel()
 def _mark_free_slots(
     count: int, state_free: bool, lengths: bool, broken: Array, first_end: bool, last_end: bool, free: Array
 ) -> None:
-    """Which slots of a chain may move: all inside; at its two ends the lengths, and what does not show outside.
+    """The slots of a chain that may change: all inside; at its two ends the lengths, and what is invisible outside.
 
-    Without `lengths` no length does.
+    Without `lengths` no length may.
     """
     free[:] = True
     free[:, fit.LENGTH_IN_SLOT] = free[:, fit.LENGTH_OUT_SLOT] = lengths
@@ -223,7 +217,7 @@ def _mark_free_slots(
 
 @compile_kernel()
 def insert_key_on_curve(keys: Array, state: Array, broken: Array, count: int, sample: int) -> int:
-    """A key at a sample that has none, on the curve as it is; returns its number."""
+    """Insert a key on the curve at a sample that has none; returns its number."""
     k = 0
     while k < count and keys[k] < sample:
         k += 1
@@ -264,7 +258,7 @@ def fill_keys(
 ) -> int:
     """Add keys until every column of target (n, M) is met within limit / weight (n, M) at every sample.
 
-    Each round fits all keys and puts one in at the worst sample of each segment that fails. A segment of one frame that
+    Each round fits all keys and adds one at the worst sample of each segment that fails. A segment of one frame that
     fails has a corner at its ends: they are broken.
     """
     n, samples = target.shape
@@ -275,10 +269,10 @@ def fill_keys(
         free = np.empty((count, 5), np.bool_)
         for c in range(n):
             _mark_free_slots(count, state_free, lengths, broken[c], True, True, free)
-            _fit_chain(
+            fit.fit_chain(
                 keys, state[c], broken[c], 0, count - 1, target[c], weight[c], free, 60 if count < 6 else 12, np.inf
             )
-            _sample_chain(keys, state[c], 0, count - 1, values)
+            fit.sample_chain(keys, state[c], 0, count - 1, values)
             for k in range(count - 1):
                 for m in range(keys[k], keys[k + 1] + 1):
                     off = abs(values[m] - target[c, m]) * weight[c, m]
@@ -327,10 +321,10 @@ def attempt_change(
     local_broken: Array,
     delta: Array,
 ) -> tuple[float, int, int, int]:
-    """Take key k out (sample < 0) or move it, and move the next to `merged` (unless < 0); fit the neighbourhood again.
+    """Remove key k (sample < 0) or move it, and move the next to `merged` (unless < 0); fit the neighbourhood again.
 
-    Returns the worst error that this makes, in tolerances, the first key of the neighbourhood, its width in samples and
-    the keys that it has then; `local_keys`, `local` (n, ., 5) and `delta` (n, W) hold the fit.
+    Returns the worst error that this causes, in tolerances, the first key of the neighbourhood, its width in samples
+    and its number of keys after the change; `local_keys`, `local` (n, ., 5) and `delta` (n, W) receive the fit.
     """
     a, b = max(k - REFIT_KEYS_EACH_SIDE, 0), min(k + REFIT_KEYS_EACH_SIDE + (1 if merged >= 0 else 0), count - 1)
     i = 0
@@ -364,27 +358,27 @@ def attempt_change(
             )
         _mark_free_slots(inside, state_free, lengths, local_broken[c], a == 0, b == count - 1, free)
         enough = 4.0 * hopeless * hopeless * width
-        _fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], weight[c], free, 6, enough)
-        _sample_chain(local_keys, local[c], 0, inside - 1, values)
+        fit.fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], weight[c], free, 6, enough)
+        fit.sample_chain(local_keys, local[c], 0, inside - 1, values)
         most_of[c] = _residual(values, start, target[c], weight[c])
         if most_of[c] > hopeless:
             return most_of[c], a, width, inside
-        _sample_chain(keys, state[c], a, b, before)
+        fit.sample_chain(keys, state[c], a, b, before)
         delta[c, :width] = values - before
-    most = _worst(world, columns, start, delta[:, :width], limit)
+    most = worst_error(world, columns, start, delta[:, :width], limit)
     if most <= limit or most > hopeless:
         return most, a, width, inside
     for c in range(len(columns)):
         if most_of[c] < 0.3 * limit:
             continue
         _mark_free_slots(inside, state_free, lengths, local_broken[c], a == 0, b == count - 1, free)
-        _sample_chain(local_keys, local[c], 0, inside - 1, values)
+        fit.sample_chain(local_keys, local[c], 0, inside - 1, values)
         _reweight(values, start, target[c], weight[c], most_of[c], heavier)
-        _fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], heavier, free, 3, np.inf)
-        _sample_chain(local_keys, local[c], 0, inside - 1, values)
-        _sample_chain(keys, state[c], a, b, before)
+        fit.fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], heavier, free, 3, np.inf)
+        fit.sample_chain(local_keys, local[c], 0, inside - 1, values)
+        fit.sample_chain(keys, state[c], a, b, before)
         delta[c, :width] = values - before
-    return _worst(world, columns, start, delta[:, :width], limit), a, width, inside
+    return worst_error(world, columns, start, delta[:, :width], limit), a, width, inside
 
 
 @compile_kernel()
@@ -397,7 +391,7 @@ def _residual(values: Array, start: int, target: Array, weight: Array) -> float:
 
 @compile_kernel()
 def _reweight(values: Array, start: int, target: Array, weight: Array, most: float, out: Array) -> None:
-    """Lawson's step from least squares towards the least maximum: weigh samples by how far they are off."""
+    """Lawson's step from least squares towards the least maximum: weight samples by their error."""
     for w in range(len(values)):
         m = start + w
         out[m] = weight[m] * np.sqrt(0.25 + abs(values[w] - target[m]) * weight[m] / most)

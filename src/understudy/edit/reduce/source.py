@@ -1,13 +1,11 @@
-"""Reduced: what comes back from a reduction.
+"""The source and the result of a reduction, and clips split at cuts.
 
-Cuts: frames between which an animation jumps, such as the T-pose that CMU's files begin with.
+A source (`SampledAnimation`) is an animation as samples, two a frame: frames and the times midway between them, from
+the animation's own interpolation. Keys are put on frames.
 
-No smooth curve follows a jump of 90 degrees from one frame to the next, and trying spoils the frames around it. A clip
-is reduced piece by piece between its cuts; across each, the curves run straight, as the frames do.
-
-Source: an animation as samples, two a frame, that a reduction is measured against.
-
-Frames and the moments midway between them are sampled from the animation's own interpolation. Keys are put on frames.
+Cuts are frames between which an animation jumps, such as the T-pose at the start of CMU's files. No smooth curve
+follows a jump of 90 degrees from one frame to the next, and trying spoils the frames around it. A clip is reduced piece
+by piece between its cuts; across each, the curves are linear, as the frames are.
 """
 
 from __future__ import annotations
@@ -25,110 +23,10 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import euler, quaternion
 
-
-@dataclass(frozen=True)
-class ReducedCurves:
-    """Few keys, and how far they are from the animation that they stand for, at all frames and midway between them."""
-
-    curves: Curves
-    error_m: float  # metres, the farthest that any joint is off in the world
-    error_angle: float  # radians, the farthest that any joint is turned off in the world
-    error_weight: float  # the most that a shape weight or another control is off
-    keys: int  # counted for each column: a key of a channel with three columns counts three
-    frames: int  # frames of the source
-    columns: int  # columns of the result
-    broken: float  # share of the keys inside that have a corner (per column)
-    loop: bool
-    notes: tuple[str, ...] = ()
-
-    @property
-    def source_keys(self) -> int:
-        """What the source has in the same count: a key for each frame and column."""
-        return self.frames * self.columns
-
-
-CUT_ANGLE_RAD = np.radians(40.0)  # in a frame: 4,800 degrees a second at 120 fps, 960 at 24
-CUT_PERCENTILE_FACTOR = 4.0  # times what 99 frames of 100 stay below: fast motion is no cut
-
-
-def split_at_cuts(clip: Clip) -> list[Clip]:
-    """The clip between its cuts, in order; one piece where it has none."""
-    turned = _largest_turns(clip)
-    if len(turned) < 2:
-        return [clip]
-    cut = np.flatnonzero((turned > CUT_ANGLE_RAD) & (turned > CUT_PERCENTILE_FACTOR * np.percentile(turned, 99)))
-    edges = [0, *(cut + 1).tolist(), len(clip.values)]
-    if len(edges) == 2:
-        return [clip]
-    return [
-        Clip(clip.name, clip.channels, clip.values[a:b], clip.rate, clip.start + a / clip.rate)
-        for a, b in itertools.pairwise(edges)
-    ]
-
-
-def _largest_turns(clip: Clip) -> Array:
-    """(F - 1,) the largest turn of any joint from each frame to the next, radians."""
-    largest = np.zeros(max(len(clip.values) - 1, 0))
-    for i, channel in enumerate(clip.channels):
-        values = clip.values[:, int(clip.channels.offsets[i]) : int(clip.channels.offsets[i + 1])]
-        if channel.kind == "euler":
-            values = euler.from_euler(values, "".join(channel.columns))
-        if channel.kind in ("euler", "rotation"):
-            largest = np.maximum(largest, quaternion.angle_between(values[:-1], values[1:]))
-    return largest
-
-
-def stitch_cuts(clip: Clip, parts: list[ReducedCurves]) -> ReducedCurves:
-    """The pieces as one, straight across the cuts."""
-    curves = [
-        _concatenate_curves(list(each))
-        for each in zip(*(merge_split_curves(part.curves.curves) for part in parts), strict=True)
-    ]
-    count = len(parts) - 1
-    told = (clip.labels, clip.rate, clip.about, clip.moments)
-    inside = np.array([part.keys for part in parts], float)
-    return ReducedCurves(
-        Curves(clip.name, curves, *told),
-        max(part.error_m for part in parts),
-        max(part.error_angle for part in parts),
-        max(part.error_weight for part in parts),
-        sum(len(curve) * len(curve.channel) for curve in curves),
-        sum(part.frames for part in parts),
-        parts[0].columns,
-        float(np.average([part.broken for part in parts], weights=inside)),
-        False,
-        (f"it jumps from one frame to the next {'once' if count == 1 else f'{count} times'}; there it runs straight",),
-    )
-
-
-def _concatenate_curves(parts: list[Curve]) -> Curve:
-    def both(name: str) -> Array:
-        return np.concatenate([getattr(part, name) for part in parts])
-
-    segments = np.concatenate([np.append(part.segments, LINEAR) for part in parts])[:-1]
-    values = both("values")
-    if parts[0].channel.kind == "rotation":  # straight across, the short way
-        for k in np.cumsum([len(part) for part in parts])[:-1]:
-            if values[k - 1] @ values[k] < 0:
-                return _align_quaternion_signs(parts)
-    return Curve(parts[0].channel, both("times"), values, segments, both("before"), both("after"))
-
-
-def _align_quaternion_signs(parts: list[Curve]) -> Curve:
-    """The same with each piece's quaternions on the side of the piece before it."""
-    turned, last = [parts[0]], parts[0].values[-1]
-    for part in parts[1:]:
-        sign = -1.0 if last @ part.values[0] < 0 else 1.0
-        scale = np.array([1.0, sign])
-        part = Curve(
-            part.channel, part.times, sign * part.values, part.segments, scale * part.before, scale * part.after
-        )
-        turned.append(part)
-        last = part.values[-1]
-    return _concatenate_curves(turned)
-
-
 ROTATION_MODES = ("keep", "euler", "quaternion")
+
+CUT_ANGLE_RAD = np.radians(40.0)  # from frame to frame: 4,800 degrees a second at 120 fps, 960 at 24
+CUT_PERCENTILE_FACTOR = 4.0  # multiple of the 99th percentile of a clip: fast motion is no cut
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +38,7 @@ class SampledAnimation:
     values: Array  # (M, C)
     rate: float
     start: float
-    stepped: tuple[Curve, ...]  # curves that only step: kept as they are, without keys that change nothing
+    stepped: tuple[Curve, ...]  # curves with stepped segments only: kept, without keys that change nothing
     notes: tuple[str, ...]
 
     @property
@@ -158,8 +56,29 @@ class SampledAnimation:
         return self.seconds(np.arange(len(self.values)))
 
 
+@dataclass(frozen=True)
+class ReducedCurves:
+    """The reduced curves, and their errors against the source at all frames and midway between them."""
+
+    curves: Curves
+    error_m: float  # metres, the largest error of a joint position in the world
+    error_angle: float  # radians, the largest error of a joint orientation in the world
+    error_weight: float  # the largest error of a shape weight or another control
+    keys: int  # counted for each column: a key of a channel with three columns counts three
+    frames: int  # frames of the source
+    columns: int  # columns of the result
+    broken: float  # share of the inner keys with a broken tangent (per column)
+    loop: bool
+    notes: tuple[str, ...] = ()
+
+    @property
+    def source_keys(self) -> int:
+        """The keys of the source by the same count: one for each frame and column."""
+        return self.frames * self.columns
+
+
 def sample_source(animation: Clip | Curves, rotations: str) -> SampledAnimation:
-    """The samples of an animation, its rotations turned into the kind asked for."""
+    """The samples of an animation, with rotations of the kind `rotations`, one of ROTATION_MODES."""
     checks.one_of(rotations, "rotations", ROTATION_MODES)
     frames = animation.frame_count
     start = float(animation.frame_times()[0])
@@ -195,15 +114,65 @@ def sample_source(animation: Clip | Curves, rotations: str) -> SampledAnimation:
 
 
 def convert_rotations(clip: Clip, rotations: str) -> Clip:
-    """The clip with its rotations of the kind asked for, so that its pieces are of one kind."""
+    """The clip with rotations of the kind `rotations`, so that all its pieces have the same."""
     channels, offsets = list(clip.channels), clip.channels.offsets
     columns = [clip.values[:, int(a) : int(b)] for a, b in itertools.pairwise(offsets)]
     if rotations == "euler":
         _to_euler(channels, columns)
     elif rotations == "quaternion":
         _to_quaternions(channels, columns)
-    told = (clip.labels, clip.about, clip.moments)
-    return Clip(clip.name, channels, np.concatenate(columns, axis=1), clip.rate, clip.start, *told)
+    metadata = (clip.labels, clip.about, clip.moments)
+    return Clip(clip.name, channels, np.concatenate(columns, axis=1), clip.rate, clip.start, *metadata)
+
+
+def smoothest_euler_angles(rotations: Array) -> list[tuple[str, Array]]:
+    """For rotations (M, R, 4) of R joints, the Euler order with the smoothest angles, and these angles (M, 3).
+
+    The angles are continuous. The smoothest order has the smallest sum of second differences: near its gimbal lock the
+    outer angles of an order change fast, so such orders are avoided.
+    """
+    angles_of = {order: euler.unroll_euler(euler.to_euler(rotations, order), order) for order in euler.TAIT_BRYAN}
+    bends = np.stack([np.abs(np.diff(angles[::2], n=2, axis=0)).sum(axis=(0, 2)) for angles in angles_of.values()])
+    best = [euler.TAIT_BRYAN[i] for i in np.argmin(bends, axis=0)]
+    return [(order, np.ascontiguousarray(angles_of[order][:, r])) for r, order in enumerate(best)]
+
+
+def split_at_cuts(clip: Clip) -> list[Clip]:
+    """The pieces of a clip between its cuts, in order; the clip itself where it has none."""
+    angles = _largest_turns(clip)
+    if len(angles) < 2:
+        return [clip]
+    cut = np.flatnonzero((angles > CUT_ANGLE_RAD) & (angles > CUT_PERCENTILE_FACTOR * np.percentile(angles, 99)))
+    edges = [0, *(cut + 1).tolist(), len(clip.values)]
+    if len(edges) == 2:
+        return [clip]
+    return [
+        Clip(clip.name, clip.channels, clip.values[a:b], clip.rate, clip.start + a / clip.rate)
+        for a, b in itertools.pairwise(edges)
+    ]
+
+
+def stitch_cuts(clip: Clip, parts: list[ReducedCurves]) -> ReducedCurves:
+    """Join the reduced pieces of a clip, linear across the cuts."""
+    curves = [
+        _concatenate_curves(list(pieces))
+        for pieces in zip(*(merge_split_curves(part.curves.curves) for part in parts), strict=True)
+    ]
+    count = len(parts) - 1
+    metadata = (clip.labels, clip.rate, clip.about, clip.moments)
+    weights = np.array([part.keys for part in parts], float)
+    return ReducedCurves(
+        Curves(clip.name, curves, *metadata),
+        max(part.error_m for part in parts),
+        max(part.error_angle for part in parts),
+        max(part.error_weight for part in parts),
+        sum(len(curve) * len(curve.channel) for curve in curves),
+        sum(part.frames for part in parts),
+        parts[0].columns,
+        float(np.average([part.broken for part in parts], weights=weights)),
+        False,
+        (f"it jumps from one frame to the next {'once' if count == 1 else f'{count} times'}; curves are linear there",),
+    )
 
 
 def _is_stepped(curve: Curve) -> bool:
@@ -216,7 +185,7 @@ def _without_repeats(curve: Curve) -> Curve:
 
 
 def _to_euler(channels: list[Channel], columns: list[Array]) -> None:
-    """Rotation channels and their columns (M, 4) become Euler angles, in place."""
+    """Convert rotation channels and their columns (M, 4) to Euler angles, in place."""
     turning = [i for i, channel in enumerate(channels) if channel.kind == "rotation"]
     if turning:
         for i, (order, angles) in zip(turning, smoothest_euler_angles(np.stack([columns[i] for i in turning], axis=1))):
@@ -224,20 +193,47 @@ def _to_euler(channels: list[Channel], columns: list[Array]) -> None:
 
 
 def _to_quaternions(channels: list[Channel], columns: list[Array]) -> None:
-    """Channels of Euler angles and their columns (M, 3) become rotations, in place."""
+    """Convert Euler channels and their columns (M, 3) to quaternions, in place."""
     for i, channel in enumerate(channels):
         if channel.kind == "euler":
             columns[i] = quaternion.unroll(euler.from_euler(columns[i], "".join(channel.columns)))
             channels[i] = Channel(channel.target, "rotation")
 
 
-def smoothest_euler_angles(rotations: Array) -> list[tuple[str, Array]]:
-    """For rotations (M, R, 4) of R joints the order of Euler angles that bends least over time, and the angles (M, 3),
-    continuous.
+def _largest_turns(clip: Clip) -> Array:
+    """(F - 1,) radians, the largest rotation of any joint from each frame to the next."""
+    largest = np.zeros(max(len(clip.values) - 1, 0))
+    for i, channel in enumerate(clip.channels):
+        values = clip.values[:, int(clip.channels.offsets[i]) : int(clip.channels.offsets[i + 1])]
+        if channel.kind == "euler":
+            values = euler.from_euler(values, "".join(channel.columns))
+        if channel.kind in ("euler", "rotation"):
+            largest = np.maximum(largest, quaternion.angle_between(values[:-1], values[1:]))
+    return largest
 
-    Near gimbal lock of an order its outer angles race, so that the sum of second differences keeps away from it.
-    """
-    each = {order: euler.unroll_euler(euler.to_euler(rotations, order), order) for order in euler.TAIT_BRYAN}
-    bends = np.stack([np.abs(np.diff(angles[::2], n=2, axis=0)).sum(axis=(0, 2)) for angles in each.values()])
-    best = [euler.TAIT_BRYAN[i] for i in np.argmin(bends, axis=0)]
-    return [(order, np.ascontiguousarray(each[order][:, r])) for r, order in enumerate(best)]
+
+def _concatenate_curves(parts: list[Curve]) -> Curve:
+    def both(name: str) -> Array:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    segments = np.concatenate([np.append(part.segments, LINEAR) for part in parts])[:-1]
+    values = both("values")
+    if parts[0].channel.kind == "rotation":  # linear across the cut, the short way
+        for k in np.cumsum([len(part) for part in parts])[:-1]:
+            if values[k - 1] @ values[k] < 0:
+                return _concatenate_aligned(parts)
+    return Curve(parts[0].channel, both("times"), values, segments, both("before"), both("after"))
+
+
+def _concatenate_aligned(parts: list[Curve]) -> Curve:
+    """`_concatenate_curves` with the quaternion signs of each piece aligned to the piece before it."""
+    aligned, last = [parts[0]], parts[0].values[-1]
+    for part in parts[1:]:
+        sign = -1.0 if last @ part.values[0] < 0 else 1.0
+        scale = np.array([1.0, sign])
+        part = Curve(
+            part.channel, part.times, sign * part.values, part.segments, scale * part.before, scale * part.after
+        )
+        aligned.append(part)
+        last = part.values[-1]
+    return _concatenate_curves(aligned)

@@ -1,9 +1,7 @@
-"""Bones: which joints the columns of an animation move, and where those joints are.
+"""The error of an animation against its source, in the world, and the joints that its columns move.
 
-With a rig the joints are its skeleton's and errors are measured in the world. Without one, every target of the
-animation is a joint of its own that hangs on nothing: errors are then those of its own place and orientation.
-
-Measure: how far an animation is from its source, in the world.
+With a rig the joints are those of its skeleton, and errors are measured in the world. Without one, every target of the
+animation is a joint without a parent: errors are then those of its own position and orientation.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ class JointColumns:
 
     @classmethod
     def from_channels(cls, channels: Channels, skeleton: Skeleton | None) -> JointColumns:
-        """The bones of a skeleton, or of the animation alone."""
+        """The joints of a skeleton, or of the animation alone."""
         kinds = (*TRANSLATION_KINDS, *ROTATION_KINDS, "scale")
         if skeleton is not None:
             place = {name: j for j, name in enumerate(skeleton.names)}
@@ -61,15 +59,15 @@ class JointColumns:
             joint = self.joints.get((channel.target, channel.kind))
             if joint is None:
                 continue
-            own = values[:, int(self.channels.offsets[i]) : int(self.channels.offsets[i + 1])]
+            columns = values[:, int(self.channels.offsets[i]) : int(self.channels.offsets[i + 1])]
             if channel.kind == "euler":
-                q[:, joint] = euler.from_euler(own, "".join(channel.columns))
+                q[:, joint] = euler.from_euler(columns, "".join(channel.columns))
             elif channel.kind == "rotation":
-                q[:, joint] = quaternion.normalise(own)
+                q[:, joint] = quaternion.normalise(columns)
             elif channel.kind == "scale":
-                s[:, joint] = own
+                s[:, joint] = columns
             else:
-                t[:, joint] = own
+                t[:, joint] = columns
         return t, q, s
 
     def world_frames(self, values: Array) -> tuple[Array, Array]:
@@ -121,30 +119,15 @@ class JointColumns:
         )
 
 
-def _axes(kind: str, own: Array, order: str) -> Array:
-    """(M, 3, n) the small turn in the parent's frame for one unit of each column."""
-    if kind == "euler":
-        return kinematics.euler_axes(own, order)
-    length = np.linalg.norm(own, axis=1)[:, None, None]
-    inverse = quaternion.conjugate(quaternion.normalise(own))
-    small = quaternion.multiply(np.eye(4), inverse[:, None])  # (M, 4, 4): unit column k times the inverse
-    return 2 * np.swapaxes(small[..., :3], 1, 2) / length
-
-
-def turn_between(turns: Array, others: Array) -> Array:
-    """(..., 3) the rotation vector of others turns^T, both (..., 3, 3)."""
-    return quaternion.to_rotation_vector(quaternion.from_matrix(others @ np.swapaxes(turns, -1, -2)))
-
-
 class WorldError:
-    """Places and orientations of the source's joints, and the errors of other values of the same columns."""
+    """Positions and orientations of the joints of the source, and the errors of other values of the same columns."""
 
     def __init__(self, given: SampledAnimation, rig: PosedRig | None) -> None:
         self.given, self.rig = given, rig
         direct = isinstance(rig, DirectRig)
         if rig is not None and not rig.is_moved_by(given.animation):
             raise InvalidInput(
-                f"animation {given.animation.name!r} moves nothing of character {rig.character.name!r}: reduce it "
+                f"animation {given.animation.name!r} moves nothing of character {rig.character.name!r}; reduce it "
                 "without a rig, or with the character that it belongs to"
             )
         self.bones = JointColumns.from_channels(
@@ -153,14 +136,14 @@ class WorldError:
         self.places, self.turns = self.bones.world_frames(given.values)
 
     def errors(self, values: Array) -> tuple[Array, Array]:
-        """Offsets (M, J, 3) in metres and turns (M, J, 3) in radians of values (M, C)."""
+        """Errors of values (M, C): offsets (M, J, 3) in metres and rotation vectors (M, J, 3) in radians."""
         places, turns = self.bones.world_frames(values)
         return places - self.places, turn_between(self.turns, turns)
 
     def bands(self, tolerance: float, weight: float) -> Array:
         """(C,) 1 / tolerance of the columns that move no joint of `bones`, 0 for the others.
 
-        Scales count by the size of what they scale (a metre); controls of a layered rig by their range.
+        Scales count as if they scaled a metre; controls of a layered rig count by their range.
         """
         channels: Channels = self.given.channels
         band = np.zeros(channels.width)
@@ -174,3 +157,18 @@ class WorldError:
                     c = self.rig.controls.index(channel.target)
                     band[own] /= max(float(self.rig.controls.high[c] - self.rig.controls.low[c]), 1e-9)
         return band
+
+
+def turn_between(turns: Array, others: Array) -> Array:
+    """(..., 3) the rotation vector of others turns^T, both (..., 3, 3)."""
+    return quaternion.to_rotation_vector(quaternion.from_matrix(others @ np.swapaxes(turns, -1, -2)))
+
+
+def _axes(kind: str, values: Array, order: str) -> Array:
+    """(M, 3, n) the small rotation in the parent's frame for one unit of each column."""
+    if kind == "euler":
+        return kinematics.euler_axes(values, order)
+    length = np.linalg.norm(values, axis=1)[:, None, None]
+    inverse = quaternion.conjugate(quaternion.normalise(values))
+    small = quaternion.multiply(np.eye(4), inverse[:, None])  # (M, 4, 4): unit column k times the inverse
+    return 2 * np.swapaxes(small[..., :3], 1, 2) / length

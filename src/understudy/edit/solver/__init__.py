@@ -1,1 +1,1 @@
-"""."""
+"""The solver of edits: its problem, quadratic programs, diagnosis and suggestions."""
