@@ -1,4 +1,4 @@
-"""Files <-> Asset."""
+"""Reading and writing files as an `Asset`; each format is a module or folder of this package."""
 
 from __future__ import annotations
 

@@ -1,25 +1,21 @@
-"""The text of an ASF file (Acclaim skeleton), in the file's own units.
+"""Acclaim motion capture: a skeleton (ASF) and the motion that belongs to it (AMC).
 
-Sections begin with a colon (`:units`, `:root`, `:bonedata`, `:hierarchy`); bones are listed between `begin` and `end`:
+**ASF.** Sections begin with a colon (`:units`, `:root`, `:bonedata`, `:hierarchy`); bones are listed between `begin`
+and `end`:
 
     name lfemur    direction 0.34 -0.94 0    length 7.59    axis 0 0 20 XYZ    dof rx ry rz
 
-Directions and axes are given in the world, in the pose in which the skeleton was built.
-
-ASF (Acclaim skeleton file): bones with their own axes, as a skeleton whose joints sit at the bones' beginnings.
-
-A bone runs from its parent's end along `direction` by `length`, so a joint stands at its parent's end. With C_j the
-bone's axes in the world, p the parent and v_p the parent bone's vector, the rest pose is
+Directions and axes are given in the world, in the pose in which the skeleton was built. A bone runs from its parent's
+end along `direction` by `length`, so its joint lies at its parent's end. With C_j the bone's axes in the world, p the
+parent and v_p the parent bone's vector, the rest pose is
 
     rotation_j = C_p^-1 C_j,        translation_j = C_p^-1 v_p
 
-and a hinge turns about an axis of its own joint. The tips of the last bones are kept as End Sites (see `bvh`).
+and a hinge rotates about an axis of its own joint. The tips of the last bones are kept as End Sites (see `bvh`).
 
-AMC (Acclaim motion capture): the motion that belongs to an ASF skeleton.
-
-A frame is a line with its number, then a line for each bone: its name and the values of its freedoms. With M_j the
-rotation that the values make in the bone's own axes C_j (see `asf`), the local rotation is C_p^-1 C_j M_j. The file
-names neither its skeleton nor its frame rate.
+**AMC.** A frame is a line with its number, then a line for each bone: its name and the values of its degrees of
+freedom. With M_j the rotation that the values make in the bone's own axes C_j, the local rotation is C_p^-1 C_j M_j.
+The file names neither its skeleton nor its frame rate.
 """
 
 from __future__ import annotations
@@ -39,7 +35,12 @@ from understudy.formats import conventions, numbers
 from understudy.maths import euler, quaternion, vector
 from understudy.maths.euler import TAIT_BRYAN
 
+MAX_ASF_BYTES = 64 << 20  # bytes; usual files have ten thousand
+MAX_AMC_BYTES = 256 << 20  # bytes: five hours at 120 frames a second
+
 MAX_BONES = 20_000
+
+AMC_FRAME_RATE = 120.0  # frames a second, of the CMU captures and other AMC files
 DEGREES_OF_FREEDOM = ("rx", "ry", "rz", "tx", "ty", "tz", "l")
 
 
@@ -51,8 +52,8 @@ class Bone:
     direction: tuple[float, ...] = (0.0, 0.0, 0.0)
     length: float = 0.0
     axis: tuple[float, ...] = (0.0, 0.0, 0.0)  # radians
-    order: str = "XYZ"  # the first letter turns first: R = Rz Ry Rx
-    freedoms: tuple[str, ...] = ()  # what an AMC file lists for it
+    order: str = "XYZ"  # of rotation, the first letter first: R = Rz Ry Rx
+    freedoms: tuple[str, ...] = ()  # degrees of freedom, in the order of the values in an AMC file
     line: int = 0
 
 
@@ -67,7 +68,108 @@ class AsfText:
     radians: bool = False
 
 
-def parse(text: str, path: str | Path) -> AsfText:
+def read_asf(path: str | Path, scale: float | None = None) -> Asset:
+    """The skeleton of an ASF file; `scale` is metres per unit where the guess is wrong."""
+    _, skeleton, _, notes = read_skeleton(path, scale)
+    return Asset([Character(Path(path).stem, skeleton)], notes=notes)
+
+
+def read_amc(path: str | Path, scale: float | None = None, skeleton: str | Path | None = None) -> Asset:
+    """The motion and its skeleton: `skeleton` is the path of the .asf, otherwise looked for beside the file."""
+    path = Path(path)
+    content = files.read_text(path, MAX_AMC_BYTES)
+    asf_path = find_skeleton(path) if skeleton is None else Path(skeleton)
+    text, rest, metres, notes = read_skeleton(asf_path, scale)
+    if skeleton is None and asf_path.stem != path.stem:
+        notes.append(f"the skeleton was taken from {asf_path.name}")
+    bones, values, radians = _frames(content, text, path, notes)
+    clip = _clip(path.stem, text, rest, metres, bones, values, radians)
+    if any("l" in text.bones[bone].freedoms for bone in bones):
+        notes.append("changes of a bone's length were left out")
+    notes.append(f"AMC names no frame rate: {AMC_FRAME_RATE:g} frames a second were taken")
+    return Asset([Character(asf_path.stem, rest)], [clip], notes=notes)
+
+
+def find_skeleton(path: Path) -> Path:
+    """The .asf of the same name, else the only one in the folder, else the one whose name begins most alike."""
+    try:
+        candidates = sorted(p for p in path.parent.iterdir() if p.suffix.lower() == ".asf" and p.is_file())
+    except OSError as error:
+        raise BadFile(path, f"the folder cannot be searched for its .asf: {error.strerror}") from None
+    same = [p for p in candidates if p.stem.lower() == path.stem.lower()]
+    if same or len(candidates) == 1:
+        return (same or candidates)[0]
+    if not candidates:
+        raise BadFile(path, "needs the skeleton's .asf file beside it, or given as `skeleton`; there is none")
+    likeness = [_common_prefix_length(p.stem.lower(), path.stem.lower()) for p in candidates]
+    best = max(likeness)
+    if best == 0 or likeness.count(best) > 1:
+        names = ", ".join(p.name for p in candidates[:8])
+        raise BadFile(path, f"it is not clear which .asf beside it is its skeleton ({names}): give it as `skeleton`")
+    return candidates[likeness.index(best)]
+
+
+def _common_prefix_length(a: str, b: str) -> int:
+    return next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+
+
+def read_skeleton(path: str | Path, scale: float | None = None) -> tuple[AsfText, Skeleton, float, list[str]]:
+    """The text, the skeleton, metres per unit, and the notes about guesses."""
+    if scale is not None:
+        checks.positive(scale, "scale")
+    text = parse_asf(files.read_text(path, MAX_ASF_BYTES), path)
+    notes: list[str] = []
+    vectors = bone_vectors(text)
+    metres = _metres(text, vectors, notes) if scale is None else scale
+    axes = bone_axes(text)
+    parents = np.array(text.parents)
+    p = np.maximum(parents, 0)
+    from_world = np.where(parents[:, None] < 0, quaternion.IDENTITY, quaternion.conjugate(axes[p]))
+    translations = quaternion.rotate(from_world, vectors[p]) * metres
+    translations[parents < 0] = np.array(text.position) * metres
+    tips = np.setdiff1d(np.arange(len(parents)), parents)
+    names = [bone.name for bone in text.bones]
+    ends = {names[j]: tuple(quaternion.rotate(quaternion.conjugate(axes[j]), vectors[j]) * metres) for j in tips}
+    skeleton = Skeleton(
+        names, parents, translations, quaternion.multiply(from_world, axes), extra={"bvh": {"ends": ends}}
+    )
+    return text, skeleton, metres, notes
+
+
+def bone_vectors(text: AsfText) -> Array:
+    """(J, 3) from each bone's beginning to its end, in the world, in the file's unit."""
+    direction = np.array([bone.direction for bone in text.bones])
+    return vector.normalise(direction) * np.array([[bone.length] for bone in text.bones])
+
+
+def bone_axes(text: AsfText) -> Array:
+    """C (J, 4), the axes of each bone in the world."""
+    return np.array([rotations_from_angles(np.array(bone.axis), bone.order) for bone in text.bones])
+
+
+def rotations_from_angles(angles: Array, order: str) -> Array:
+    """Angles (..., 3) about x, y, z, in radians, applied in `order`, as quaternions (..., 4)."""
+    last_first = order[::-1]
+    return euler.from_euler(angles[..., ["XYZ".index(letter) for letter in last_first]], last_first)
+
+
+def _metres(text: AsfText, vectors: Array, notes: list[str]) -> float:
+    """Metres per unit: inches over the unit of length, as at CMU, where that makes a person; else from the size."""
+    parents = np.array(text.parents)
+    p = np.maximum(parents, 0)
+    tips = np.setdiff1d(np.arange(len(parents)), parents)
+    height = conventions.body_height(
+        parents, np.where(parents[:, None] < 0, 0.0, vectors[p]), {int(j): vectors[j] for j in tips}
+    )
+    metres, name = conventions.INCH_METRES / text.unit_length, f"inches over {text.unit_length:g}"
+    if not conventions.BODY_HEIGHT_RANGE_METRES[0] <= height * metres <= conventions.BODY_HEIGHT_RANGE_METRES[1]:
+        name, metres = conventions.unit_of_length(height)
+    size = f"{100 * metres:.4g} cm; a body about {height * metres:.2f} m tall"
+    notes.append(f"lengths were taken to be {name} ({size})")
+    return metres
+
+
+def parse_asf(text: str, path: str | Path) -> AsfText:
     """Read the text of an ASF file; damage is refused with the line where it lies."""
     sections = _sections(text, path)
     result = AsfText()
@@ -87,7 +189,7 @@ def parse(text: str, path: str | Path) -> AsfText:
         if bone.name in bones:
             raise BadFile(path, f"the bone {bone.name!r} appears twice", f"line {bone.line}")
         bones[bone.name] = bone
-    _order(result, bones, sections["hierarchy"], path)
+    _order_bones(result, bones, sections["hierarchy"], path)
     return result
 
 
@@ -111,30 +213,6 @@ def _sections(text: str, path: str | Path) -> dict[str, list[tuple[int, list[str
     return sections
 
 
-def _numbers(words: list[str], count: int, path: str | Path, line: int) -> tuple[float, ...]:
-    try:
-        found = tuple(float(word) for word in words[:count])
-    except ValueError:
-        found = ()
-    if len(found) != count or not all(abs(value) <= checks.LARGEST_NUMBER for value in found):
-        shown = " ".join(words)[:60]
-        raise BadFile(path, f"{count} finite numbers were expected, but {shown!r} was found", f"line {line}")
-    return found
-
-
-def _angles(words: list[str], radians: bool, path: str | Path, line: int) -> tuple[float, ...]:
-    found = _numbers(words, 3, path, line)
-    return found if radians else tuple(math.radians(value) for value in found)
-
-
-def _rotation_order(word: str, path: str | Path, line: int) -> str:
-    if word.upper() not in TAIT_BRYAN:
-        raise BadFile(
-            path, f"an order of rotation such as XYZ was expected, but {word[:20]!r} was found", f"line {line}"
-        )
-    return word.upper()
-
-
 def _root(lines: list[tuple[int, list[str]]], radians: bool, path: str | Path) -> tuple[Bone, tuple[float, ...]]:
     root = Bone("root", freedoms=("tx", "ty", "tz", "rx", "ry", "rz"))
     position: tuple[float, ...] = (0.0, 0.0, 0.0)
@@ -149,18 +227,6 @@ def _root(lines: list[tuple[int, list[str]]], radians: bool, path: str | Path) -
         elif key == "orientation":
             root = replace(root, axis=_angles(rest, radians, path, line))
     return root, position
-
-
-def _freedoms(words: list[str], path: str | Path, line: int) -> tuple[str, ...]:
-    found = tuple(word.lower() for word in words)
-    for word in found:
-        if word not in DEGREES_OF_FREEDOM or found.count(word) > 1:
-            raise BadFile(
-                path,
-                f"distinct freedoms among {', '.join(DEGREES_OF_FREEDOM)} were expected, not {word[:20]!r}",
-                f"line {line}",
-            )
-    return found
 
 
 def _bones(lines: list[tuple[int, list[str]]], radians: bool, path: str | Path) -> Iterator[Bone]:
@@ -195,7 +261,7 @@ def _bones(lines: list[tuple[int, list[str]]], radians: bool, path: str | Path) 
         raise BadFile(path, "the bone data ends within a bone", f"line {bone.line}")
 
 
-def _order(result: AsfText, bones: dict[str, Bone], lines: list[tuple[int, list[str]]], path: str | Path) -> None:
+def _order_bones(result: AsfText, bones: dict[str, Bone], lines: list[tuple[int, list[str]]], path: str | Path) -> None:
     """Put the bones into an order in which parents come first."""
     children: dict[str, list[str]] = {}
     parent_of: dict[str, str] = {}
@@ -221,112 +287,40 @@ def _order(result: AsfText, bones: dict[str, Bone], lines: list[tuple[int, list[
         raise BadFile(path, f"the bone {lost[0]!r} has no place in the hierarchy below the root")
 
 
-MAX_ASF_BYTES = 64 << 20  # bytes; real ones have ten thousand
-
-
-def read_asf(path: str | Path, scale: float | None = None) -> Asset:
-    """The skeleton of an ASF file; `scale` is metres per unit where the guess is wrong."""
-    _, skeleton, _, notes = read_skeleton(path, scale)
-    return Asset([Character(Path(path).stem, skeleton)], notes=notes)
-
-
-def read_skeleton(path: str | Path, scale: float | None = None) -> tuple[AsfText, Skeleton, float, list[str]]:
-    """The text, the skeleton, metres per unit, and what was guessed."""
-    if scale is not None:
-        checks.positive(scale, "scale")
-    text = parse(files.read_text(path, MAX_ASF_BYTES), path)
-    notes: list[str] = []
-    vectors = bone_vectors(text)
-    metres = _metres(text, vectors, notes) if scale is None else scale
-    axes = bone_axes(text)
-    parents = np.array(text.parents)
-    p = np.maximum(parents, 0)
-    from_world = np.where(parents[:, None] < 0, quaternion.IDENTITY, quaternion.conjugate(axes[p]))
-    translations = quaternion.rotate(from_world, vectors[p]) * metres
-    translations[parents < 0] = np.array(text.position) * metres
-    tips = np.setdiff1d(np.arange(len(parents)), parents)
-    names = [bone.name for bone in text.bones]
-    ends = {names[j]: tuple(quaternion.rotate(quaternion.conjugate(axes[j]), vectors[j]) * metres) for j in tips}
-    skeleton = Skeleton(
-        names, parents, translations, quaternion.multiply(from_world, axes), extra={"bvh": {"ends": ends}}
-    )
-    return text, skeleton, metres, notes
-
-
-def bone_vectors(text: AsfText) -> Array:
-    """(J, 3) from each bone's beginning to its end, in the world, in the file's unit."""
-    direction = np.array([bone.direction for bone in text.bones])
-    return vector.normalise(direction) * np.array([[bone.length] for bone in text.bones])
-
-
-def bone_axes(text: AsfText) -> Array:
-    """C (J, 4), the axes of each bone in the world."""
-    return np.array([rotations_from_angles(np.array(bone.axis), bone.order) for bone in text.bones])
-
-
-def rotations_from_angles(angles: Array, order: str) -> Array:
-    """Angles (..., 3) about x, y, z, the first letter of `order` turning first, as quaternions (..., 4)."""
-    last_first = order[::-1]
-    return euler.from_euler(angles[..., ["XYZ".index(letter) for letter in last_first]], last_first)
-
-
-def _metres(text: AsfText, vectors: Array, notes: list[str]) -> float:
-    """Metres per unit: inches over the unit of length, as at CMU, where that makes a person; else from the size."""
-    parents = np.array(text.parents)
-    p = np.maximum(parents, 0)
-    tips = np.setdiff1d(np.arange(len(parents)), parents)
-    height = conventions.body_height(
-        parents, np.where(parents[:, None] < 0, 0.0, vectors[p]), {int(j): vectors[j] for j in tips}
-    )
-    metres, name = conventions.INCH_METRES / text.unit_length, f"inches over {text.unit_length:g}"
-    if not conventions.BODY_HEIGHT_RANGE_METRES[0] <= height * metres <= conventions.BODY_HEIGHT_RANGE_METRES[1]:
-        name, metres = conventions.unit_of_length(height)
-    size = f"{100 * metres:.4g} cm; a body about {height * metres:.2f} m tall"
-    notes.append(f"lengths were taken to be {name} ({size})")
-    return metres
-
-
-AMC_FRAME_RATE = 120.0  # frames a second, at CMU and wherever else this format is in use
-MAX_AMC_BYTES = 256 << 20  # bytes: five hours at CMU's rate
-
-
-def read_amc(path: str | Path, scale: float | None = None, skeleton: str | Path | None = None) -> Asset:
-    """The motion and its skeleton: `skeleton` is the path of the .asf, otherwise looked for beside the file."""
-    path = Path(path)
-    content = files.read_text(path, MAX_AMC_BYTES)
-    asf_path = find_skeleton(path) if skeleton is None else Path(skeleton)
-    text, rest, metres, notes = read_skeleton(asf_path, scale)
-    if skeleton is None and asf_path.stem != path.stem:
-        notes.append(f"the skeleton was taken from {asf_path.name}")
-    bones, values, radians = _frames(content, text, path, notes)
-    clip = _clip(path.stem, text, rest, metres, bones, values, radians)
-    if any("l" in text.bones[bone].freedoms for bone in bones):
-        notes.append("changes of a bone's length were left out")
-    notes.append(f"AMC names no frame rate: {AMC_FRAME_RATE:g} frames a second were taken")
-    return Asset([Character(asf_path.stem, rest)], [clip], notes=notes)
-
-
-def find_skeleton(path: Path) -> Path:
-    """The .asf of the same name, else the only one in the folder, else the one whose name begins most alike."""
+def _numbers(words: list[str], count: int, path: str | Path, line: int) -> tuple[float, ...]:
     try:
-        candidates = sorted(p for p in path.parent.iterdir() if p.suffix.lower() == ".asf" and p.is_file())
-    except OSError as error:
-        raise BadFile(path, f"the folder cannot be searched for its .asf: {error.strerror}") from None
-    same = [p for p in candidates if p.stem.lower() == path.stem.lower()]
-    if same or len(candidates) == 1:
-        return (same or candidates)[0]
-    if not candidates:
-        raise BadFile(path, "needs the skeleton's .asf file beside it, or given as `skeleton`; there is none")
-    likeness = [_common(p.stem.lower(), path.stem.lower()) for p in candidates]
-    best = max(likeness)
-    if best == 0 or likeness.count(best) > 1:
-        names = ", ".join(p.name for p in candidates[:8])
-        raise BadFile(path, f"it is not clear which .asf beside it is its skeleton ({names}): give it as `skeleton`")
-    return candidates[likeness.index(best)]
+        values = tuple(float(word) for word in words[:count])
+    except ValueError:
+        values = ()
+    if len(values) != count or not all(abs(value) <= checks.LARGEST_NUMBER for value in values):
+        shown = " ".join(words)[:60]
+        raise BadFile(path, f"{count} finite numbers were expected, but {shown!r} was found", f"line {line}")
+    return values
 
 
-def _common(a: str, b: str) -> int:
-    return next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+def _angles(words: list[str], radians: bool, path: str | Path, line: int) -> tuple[float, ...]:
+    values = _numbers(words, 3, path, line)
+    return values if radians else tuple(math.radians(value) for value in values)
+
+
+def _rotation_order(word: str, path: str | Path, line: int) -> str:
+    if word.upper() not in TAIT_BRYAN:
+        raise BadFile(
+            path, f"an order of rotation such as XYZ was expected, but {word[:20]!r} was found", f"line {line}"
+        )
+    return word.upper()
+
+
+def _freedoms(words: list[str], path: str | Path, line: int) -> tuple[str, ...]:
+    freedoms = tuple(word.lower() for word in words)
+    for word in freedoms:
+        if word not in DEGREES_OF_FREEDOM or freedoms.count(word) > 1:
+            raise BadFile(
+                path,
+                f"distinct freedoms among {', '.join(DEGREES_OF_FREEDOM)} were expected, not {word[:20]!r}",
+                f"line {line}",
+            )
+    return freedoms
 
 
 def _frames(content: str, text: AsfText, path: Path, notes: list[str]) -> tuple[list[int], Array, bool]:
@@ -336,7 +330,7 @@ def _frames(content: str, text: AsfText, path: Path, notes: list[str]) -> tuple[
     sequence: list[int] = []
     listed: set[int] = set()
     frame_numbers: list[int] = []
-    rows: list[str] = []  # the file's lines without names and comments; an error in a number then has its line
+    rows: list[str] = []  # the file's lines without names and comments, so that errors name the right line
     frame_start = 0
     for number, line in enumerate(content.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
         words = line.split()
@@ -374,7 +368,7 @@ def _frames(content: str, text: AsfText, path: Path, notes: list[str]) -> tuple[
     if not frame_numbers or values.size == 0:
         raise BadFile(path, "an AMC file should have at least one whole frame, but has none")
     expected = len(frame_numbers) * sum(len(text.bones[bone].freedoms) for bone in sequence)
-    if values.size != expected:  # signs that are white space here but not there, such as a no-break space
+    if values.size != expected:  # characters such as a no-break space are white space for `split` only
         raise BadFile(path, f"{expected} numbers were expected, but {values.size} were found")
     if np.any(np.diff(frame_numbers) != 1):
         notes.append("frame numbers are not in steps of one: the frames were read as they come")
@@ -399,9 +393,9 @@ def _clip(
         angles = np.stack([places.get(freedom, still) for freedom in ("rx", "ry", "rz")], axis=1)
         if places.keys() & {"tx", "ty", "tz"}:
             channels.append(Channel(text.bones[bone].name, "translation"))
-            # the root's values say where it is; those of any other bone lie in its own axes, on top of its rest
-            own = moves if bone == 0 else rest.translations[bone] + quaternion.rotate(rest.rotations[bone], moves)
-            blocks.append(own)
+            # the root's values are its position; those of any other bone are an offset from rest in the bone's axes
+            offset = rest.translations[bone] + quaternion.rotate(rest.rotations[bone], moves) if bone else moves
+            blocks.append(offset)
         if places.keys() & {"rx", "ry", "rz"}:
             channels.append(Channel(text.bones[bone].name, "rotation"))
             m = rotations_from_angles(angles if radians else np.radians(angles), text.bones[bone].order)

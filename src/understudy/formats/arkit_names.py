@@ -1,4 +1,4 @@
-"""The 52 facial shapes of ARKit by name, and the spellings under which they are met."""
+"""The 52 facial shapes of ARKit by name, and the spellings that files use for them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ANGLE_NAMES = tuple(f"{part}{turn}" for part in ("Head", "LeftEye", "RightEye") 
 
 
 def _plain(name: str) -> str:
-    """Lower case without separators or what comes before a last dot or colon: `face.eyeBlink_L` is `eyeblinkl`."""
+    """Lower case without separators and without a path before the name: `face.eyeBlink_L` is `eyeblinkl`."""
     return re.sub(r"[^a-z0-9]", "", re.split(r"[.:|/]", name.strip())[-1].lower())
 
 

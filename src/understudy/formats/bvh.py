@@ -1,4 +1,4 @@
-"""The text of a BVH file, as numbers in the file's own units.
+"""BVH (Biovision hierarchy): motion capture as a skeleton and Euler angles, read here and written by `bvh_writer`.
 
     HIERARCHY                                     MOTION
     ROOT Hips                                     Frames: 2
@@ -8,14 +8,13 @@
         End Site { OFFSET 0 10 0 }
     }
 
-Writers differ in case, white space, line ends and brackets; names may contain spaces.
-
-BVH (Biovision hierarchy): motion capture as a skeleton and Euler angles.
+Writers differ in case, white space, line ends and brackets; names may contain spaces. `parse` gives the numbers in the
+file's own units, `to_asset` a skeleton and a clip.
 
 At rest every joint's axes are those of the world, and a joint's rotation is the product of its rotation channels in
 the order in which the file lists them: Zrotation Yrotation Xrotation means R = Rz Ry Rx. The file names no unit and no
-up axis, and prints the frame time with few digits: all three are guessed (`guesses`) and noted. End Sites and channel
-orders are kept in `Skeleton.extra["bvh"]`, where the writer finds them again.
+up axis, and prints the frame time with few digits: all three are guessed (`conventions`) and noted. End Sites and
+channel orders are kept in `Skeleton.extra["bvh"]`, where the writer finds them again.
 """
 
 from __future__ import annotations
@@ -34,16 +33,21 @@ from understudy.checks import Array
 from understudy.errors import BadFile, InvalidInput
 from understudy.formats import conventions, numbers
 from understudy.formats.bvh_writer import CENTIMETRE_MARK, write
-from understudy.formats.conventions import make_distinct
 from understudy.maths import euler, quaternion
 
-MAX_JOINTS = 20_000  # the largest rigs in use have a tenth of that
-MIN_FRAME_SECONDS, MAX_FRAME_SECONDS = 1e-6, 3600.0  # seconds
-MAX_CHANNELS_PER_JOINT = 12  # of one joint: position, rotation and scale are nine
-CHANNEL = re.compile(r"([xyz])(position|rotation|scale)", re.IGNORECASE)
-MOTION = re.compile(r"^[ \t]*MOTION[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
-# every repetition but the first is bounded, so that no text takes quadratic time
-TIMING = re.compile(
+__all__ = ["parse", "read", "write"]
+
+MAX_JOINTS = 20_000  # the largest rigs in use have a tenth of that number
+MIN_FRAME_SECONDS, MAX_FRAME_SECONDS = 1e-6, 3600.0  # seconds; 0 is allowed and noted
+MAX_CHANNELS_PER_JOINT = 12  # position, rotation and scale make nine
+DEFAULT_FRAME_RATE = 30.0  # frames a second, where the frame time is 0
+INSERTED_POSE_RAD = np.radians(15)  # joints rotate less in a frame, even in the fastest motion at 60 fps
+
+Y_FROM_Z_UP = (-np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5))  # quaternion, -90 degrees about X: z becomes y, y becomes -z
+CHANNEL_PATTERN = re.compile(r"([xyz])(position|rotation|scale)", re.IGNORECASE)
+MOTION_PATTERN = re.compile(r"^[ \t]*MOTION[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
+# Every repetition but the first is bounded, so that no text takes quadratic time.
+TIMING_PATTERN = re.compile(
     r"\s*Frames\s{0,64}:?\s{0,64}(?P<frames>[^\s:]{1,64})\s{1,64}"
     r"Frame\s{0,64}Time\s{0,64}:?\s{0,64}(?P<time>[^\s:]{1,64})(?P<tail>[^\S\n]{0,64})(?=\s|$)",
     re.IGNORECASE,
@@ -72,29 +76,47 @@ class BvhText:
     notes: tuple[str, ...] = ()
 
 
+@dataclass
+class _OpenBlock:
+    """A block of the hierarchy whose closing bracket has not been read."""
+
+    number: int  # of the joint; an End Site has that of its joint
+    is_end: bool = False
+    offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    channels: list[tuple[str, str]] = field(default_factory=list)
+
+
+def read(path: str | Path, scale: float | None = None) -> Asset:
+    """The skeleton and the motion of a BVH file; `scale` is metres per unit where the guess is wrong."""
+    path = Path(path)
+    if scale is not None:
+        checks.positive(scale, "scale")
+    return to_asset(parse(files.read_text(path), path), path.stem, scale)
+
+
 def parse(text: str, path: str | Path = "<text>") -> BvhText:
     """Read the text of a BVH file; damage is refused with the line where it lies."""
     if "\n" not in text:
         text = text.replace("\r", "\n")
-    motion = MOTION.search(text)
+    motion = MOTION_PATTERN.search(text)
     header = text if motion is None else text[: motion.start()]
     joints = tuple(_hierarchy(header, path))
     width = sum(len(joint.channels) for joint in joints)
     if motion is None:
         return BvhText(joints, np.zeros((0, width)), "", notes=("there is no MOTION: only the skeleton was read",))
     line = header.count("\n") + 1
-    timing = TIMING.match(text, motion.end())
+    timing = TIMING_PATTERN.match(text, motion.end())
     if timing is None:
         raise BadFile(
             path, "MOTION should be followed by 'Frames:' and 'Frame Time:' with a number each", f"line {line}"
         )
     claimed = _frame_count(timing["frames"], path, f"line {line + 1}")
-    _frame_time(timing["time"], path, f"line {line + 2}")
+    _check_frame_time(timing["time"], path, f"line {line + 2}")
     first_line = line + text.count("\n", motion.start(), timing.end())
-    found = numbers.parse(text[timing.end() :].encode("utf-8", "replace"), path, first_line)
-    if width == 0 and len(found):
+    flat = numbers.parse(text[timing.end() :].encode("utf-8", "replace"), path, first_line)
+    if width == 0 and len(flat):
         raise BadFile(path, "there are motion values, but no joint has channels", f"line {first_line + 1}")
-    frames, rest = divmod(len(found), width) if width else (0, 0)
+    frames, rest = divmod(len(flat), width) if width else (0, 0)
     if claimed > 10 * frames + 1000:
         raise BadFile(path, f"claims {claimed:,} frames, but holds {frames:,}", f"line {line + 1}")
     notes = []
@@ -102,7 +124,7 @@ def parse(text: str, path: str | Path = "<text>") -> BvhText:
         notes.append(f"the last frame has {rest} of {width} values and was left out")
     if frames != claimed and width:
         notes.append(f"the file says {claimed} frames, but holds {frames}, all of which were read")
-    values = found[: frames * width].reshape(frames, width)
+    values = flat[: frames * width].reshape(frames, width)
     return BvhText(joints, values, timing["time"], timing["tail"].rstrip("\r"), tuple(notes))
 
 
@@ -113,7 +135,7 @@ def _frame_count(word: str, path: str | Path, place: str) -> int:
         raise BadFile(path, f"the number of frames should be a whole number, but is {word[:40]!r}", place) from None
 
 
-def _frame_time(word: str, path: str | Path, place: str) -> None:
+def _check_frame_time(word: str, path: str | Path, place: str) -> None:
     try:
         seconds = float(word)
     except ValueError:
@@ -122,29 +144,10 @@ def _frame_time(word: str, path: str | Path, place: str) -> None:
         raise BadFile(path, f"the frame time should be seconds above zero, but is {word[:40]!r}", place)
 
 
-@dataclass
-class _Open:
-    """A block that is being read."""
-
-    number: int  # of the joint; an End Site has that of its joint
-    is_end: bool = False
-    offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    channels: list[tuple[str, str]] = field(default_factory=list)
-
-
-def _statements(header: str) -> Iterator[tuple[int, str]]:
-    """Each statement with its line number; brackets are statements of their own."""
-    for number, line in enumerate(header.split("\n"), 1):
-        for piece in re.split(r"([{}])", line):
-            statement = piece.strip()
-            if statement:
-                yield number, statement
-
-
 def _hierarchy(header: str, path: str | Path) -> list[BvhJoint]:
     joints: list[BvhJoint] = []
-    blocks: list[_Open] = []
-    waiting: _Open | None = None  # named, its bracket not yet opened
+    blocks: list[_OpenBlock] = []
+    waiting: _OpenBlock | None = None  # named, its bracket not yet opened
     started, last_line = False, 1
 
     for line, statement in _statements(header):
@@ -179,14 +182,23 @@ def _hierarchy(header: str, path: str | Path) -> list[BvhJoint]:
     return joints
 
 
-def _begin(word: str, name: str, blocks: list[_Open], joints: list[BvhJoint]) -> _Open:
+def _statements(header: str) -> Iterator[tuple[int, str]]:
+    """Each statement with its line number; brackets are statements of their own."""
+    for number, line in enumerate(header.split("\n"), 1):
+        for piece in re.split(r"([{}])", line):
+            statement = piece.strip()
+            if statement:
+                yield number, statement
+
+
+def _begin(word: str, name: str, blocks: list[_OpenBlock], joints: list[BvhJoint]) -> _OpenBlock:
     if word == "end":
-        return _Open(blocks[-1].number, is_end=True)
+        return _OpenBlock(blocks[-1].number, is_end=True)
     joints.append(BvhJoint(name, blocks[-1].number if blocks else -1))
-    return _Open(len(joints) - 1)
+    return _OpenBlock(len(joints) - 1)
 
 
-def _close(block: _Open, joints: list[BvhJoint]) -> None:
+def _close(block: _OpenBlock, joints: list[BvhJoint]) -> None:
     joint = joints[block.number]
     if block.is_end:
         joints[block.number] = BvhJoint(joint.name, joint.parent, joint.offset, joint.channels, block.offset)
@@ -211,7 +223,7 @@ def _channels(rest: str, path: str | Path, place: str) -> list[tuple[str, str]]:
         raise BadFile(path, f"CHANNELS should have their number and that many names, but has {rest[:80]!r}", place)
     channels = []
     for word in words[1:]:
-        match = CHANNEL.fullmatch(word)
+        match = CHANNEL_PATTERN.fullmatch(word)
         if match is None:
             raise BadFile(path, f"{word[:40]!r} is not a channel such as Xposition or Zrotation", place)
         channels.append((match[1].upper(), match[2].lower()))
@@ -221,25 +233,10 @@ def _channels(rest: str, path: str | Path, place: str) -> list[tuple[str, str]]:
     return channels
 
 
-__all__ = ["parse", "read", "write"]
-
-Y_FROM_Z_UP = (-np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5))  # a quarter turn about X: z becomes y, -y becomes z
-DEFAULT_FRAME_RATE = 30.0  # frames a second, where the file says 0
-INSERTED_POSE_RAD = np.radians(15)  # a joint turns less than that in a frame, even in the fastest motion at 60 fps
-
-
-def read(path: str | Path, scale: float | None = None) -> Asset:
-    """The skeleton and the motion of a BVH file; `scale` is metres per unit where the guess is wrong."""
-    path = Path(path)
-    if scale is not None:
-        checks.positive(scale, "scale")
-    return to_asset(parse(files.read_text(path), path), path.stem, scale)
-
-
 def to_asset(text: BvhText, name: str, scale: float | None = None) -> Asset:
     """The parsed text in metres, Y up, rotations as quaternions."""
     notes = list(text.notes)
-    names = make_distinct((joint.name for joint in text.joints), "joint", notes)
+    names = conventions.make_distinct((joint.name for joint in text.joints), "joint", notes)
     parents = np.array([joint.parent for joint in text.joints])
     offsets = np.array([joint.offset for joint in text.joints])
     rotations = _rotations(text)  # (F, J, 4)
@@ -264,12 +261,12 @@ def to_asset(text: BvhText, name: str, scale: float | None = None) -> Asset:
 
 
 def _columns(text: BvhText, kind: str) -> dict[int, list[tuple[str, int]]]:
-    """For each joint that has channels of a kind, their axes and columns, in the file's order."""
+    """Joint -> (axis, column) of its channels of a kind, in the file's order."""
     result: dict[int, list[tuple[str, int]]] = defaultdict(list)
     column = 0
     for number, joint in enumerate(text.joints):
-        for axis, found in joint.channels:
-            if found == kind:
+        for axis, channel_kind in joint.channels:
+            if channel_kind == kind:
                 result[number].append((axis, column))
             column += 1
     return result
@@ -336,19 +333,19 @@ def _stands_along_z(names: tuple[str, ...], parents: Array, offsets: Array, posi
     rest = _world_positions(parents, offsets[None], quaternion.identity((1, len(parents))))
     if not len(positions):
         return conventions.is_z_up(names, rest[0], rest)
-    some = np.unique(np.linspace(0, len(positions) - 1, 16).astype(int))
-    return conventions.is_z_up(names, rest[0], _world_positions(parents, positions[some], rotations[some]))
+    sampled = np.unique(np.linspace(0, len(positions) - 1, 16).astype(int))
+    return conventions.is_z_up(names, rest[0], _world_positions(parents, positions[sampled], rotations[sampled]))
 
 
 def _world_positions(parents: Array, translations: Array, rotations: Array) -> Array:
-    """(F, J, 3) positions in the world of a few frames: loading compiled kinematics would take longer."""
+    """(F, J, 3) in the world, of a few frames: loading compiled kinematics would take longer."""
     return kinematics.world_transforms_numpy(parents, translations, rotations)[..., :3, 3]
 
 
 def _bvh_extras(
     joints: tuple[BvhJoint, ...], names: tuple[str, ...], metres: float
 ) -> dict[str, dict[str, tuple[object, ...]]]:
-    """What only BVH knows: the End Sites (metres, in the joint's axes) and the channels of each joint."""
+    """The fields that only BVH has: the End Sites (metres, in the joint's axes) and the channels of each joint."""
     return {
         "ends": {n: tuple(metres * x for x in j.end) for n, j in zip(names, joints) if j.end is not None},
         "channels": {n: tuple(f"{axis}{kind}" for axis, kind in j.channels) for n, j in zip(names, joints)},

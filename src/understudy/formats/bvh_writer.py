@@ -5,7 +5,7 @@ the world, p its parent, q_j its rotation and P_j its position in the world, the
 
     R_j = B_p q_j B_j^-1,        t_j = B_p W_p^-1 (P_j - P_p),        W_p the rotation of p in the world
 
-so that joints stand where they stood, also under scaled parents. t_j is written as position channels where it changes.
+so that joints keep their positions, also under scaled parents. t_j is written as position channels where it changes.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput, join_names
 from understudy.maths import euler, quaternion
 
-DEFAULT_ROTATION_ORDER = "ZYX"  # for joints that came without one
+DEFAULT_ROTATION_ORDER = "ZYX"  # for joints without a recorded order
 
-# White space behind the frame time, which no reader minds, tells our own reader that the unit is the centimetre.
+# White space behind the frame time, which other readers ignore, tells our own reader that the unit is the centimetre.
 CENTIMETRE_MARK = " \t "
 
 # A joint whose distance to its parent changes by less than this share of the body needs no position channels.
@@ -151,12 +151,12 @@ def _to_bvh_axes(skeleton: Skeleton, b: Array, t: Array, q: Array, s: Array) -> 
 
 
 def _order(channels: Iterable[str], default: str) -> str:
-    found = "".join(channel[0] for channel in channels if channel.endswith("rotation"))
-    return found if found in euler.TAIT_BRYAN else default
+    order = "".join(channel[0] for channel in channels if channel.endswith("rotation"))
+    return order if order in euler.TAIT_BRYAN else default
 
 
 def _ends(skeleton: Skeleton, b: Array, offsets: Array, recorded: dict[str, tuple[float, ...]]) -> dict[int, Array]:
-    """An End Site for each joint that had one, and for each leaf; an unknown one goes on as its joint came."""
+    """An End Site for each joint that had one, and for each leaf, which repeats its own offset where none is known."""
     leaves = np.setdiff1d(np.arange(len(skeleton)), skeleton.parents)
     ends = {int(j): (offsets[j] if skeleton.parents[j] >= 0 else np.zeros(3)) for j in leaves}
     for name, end in recorded.items():
@@ -200,7 +200,7 @@ def _values(sequence: Array, positions: Array, rotations: Array, moves: Array, o
     """(F, C) centimetres and degrees, angles continuous in time."""
     angles = np.empty((*rotations.shape[:2], 3))
     for order in set(orders):
-        members = [j for j, found in enumerate(orders) if found == order]
+        members = [j for j, joint_order in enumerate(orders) if joint_order == order]
         angles[:, members] = euler.unroll_euler(euler.to_euler(rotations[:, members], order), order)
     columns = []
     for joint in sequence:

@@ -1,18 +1,16 @@
-"""The bytes of a C3D file: header, parameters and marker positions, in the file's own units.
-
-A file is made of blocks of 512 bytes. The first is the header; parameters are records in groups (POINT:LABELS); then
-each frame holds x, y, z and a residual for every marker, and the analog samples. Numbers are those of the processor
-that wrote them: Intel, DEC (whose floats have their halves swapped and are four times too large), or MIPS (big-endian).
-Positions are 16-bit integers times a scale, or floats where the scale is negative.
-
-This reader exists beside ezc3d because files are not trusted: of sixty damaged files two crashed the interpreter inside
-ezc3d 1.7, and two asked for all memory; it also refuses a sound file whose ANALOG:OFFSET is a float. In the tests it is
-the judge.
-
-C3D: markers of an optical capture, as a clip with one channel a marker.
+"""C3D: markers of an optical capture, as a clip with one channel a marker.
 
 Positions come out in metres and, where the file says which axis of the laboratory points up on the screen, with Y up. A
 marker that was not seen is NaN. Analog channels (force plates, muscles) are left out.
+
+**The bytes** (`parse`). A file is made of blocks of 512 bytes. The first is the header; parameters are records in
+groups (POINT:LABELS); then each frame holds x, y, z and a residual for every marker, and the analog samples. Numbers
+are those of the processor that wrote them: Intel, DEC (whose floats have their halves swapped and are four times too
+large), or MIPS (big-endian). Positions are 16-bit integers times a scale, or floats where the scale is negative.
+
+This reader exists beside ezc3d because files are not trusted: of sixty damaged files two crashed the interpreter inside
+ezc3d 1.7, and two asked for all memory; it also refuses a sound file whose ANALOG:OFFSET is a float. The tests compare
+with ezc3d.
 """
 
 from __future__ import annotations
@@ -30,21 +28,29 @@ from understudy.checks import Array
 from understudy.errors import BadFile, Unsupported
 from understudy.formats.conventions import make_distinct
 
-BLOCK_BYTES = 512
+MAX_C3D_BYTES = 256 << 20  # bytes: an hour of a hundred markers at 100 frames a second has 230 million
+MAX_PARAMETERS = 20_000
+MAX_FRAME_RATE = 20_000.0  # frames a second; the fastest cameras in use reach a tenth of that
+MAX_POSITION_METRES = 1e6  # metres; a coordinate beyond it is damage
+
+BLOCK_BYTES = 512  # bytes
 C3D_MAGIC = 0x50
 PROCESSOR_NAMES = {84: "Intel", 85: "DEC", 86: "MIPS"}
-MAX_PARAMETERS = 20_000
-EVENT_LABELS = 12345  # the key in the header that says that its events have labels
+EVENT_LABELS_KEY = 12345  # header value that says that the events in the header have labels
+METRES_PER_UNIT = {"mm": 0.001, "cm": 0.01, "m": 1.0, "dm": 0.1, "in": 0.0254, "inch": 0.0254, "ft": 0.3048, "um": 1e-6}
+# POINT parameters that list results of a gait model: stored among the markers, but not positions.
+MODEL_RESULT_GROUPS = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", "REACTIONS")
 
 
 @dataclass
 class NumberCodec:
-    """How a processor writes numbers."""
+    """Decodes the numbers of one kind of processor."""
 
     processor: str
 
     @property
     def order(self) -> str:
+        """The byte order, as NumPy spells it."""
         return ">" if self.processor == "MIPS" else "<"
 
     def integers(self, data: bytes) -> Array:
@@ -68,7 +74,7 @@ class C3dFile:
     labels: list[str]
     rate: float
     first_frame: int
-    analog: int  # channels left out
+    analog: int  # analog samples a frame, which are left out
     parameters: dict[str, dict[str, Any]]
     events: list[tuple[str, float]]
     notes: list[str] = field(default_factory=list)
@@ -78,6 +84,102 @@ class C3dFile:
         value = self.parameters.get(group, {}).get(name, "")
         value = value[0] if isinstance(value, list) and value else value
         return value if isinstance(value, str) else ""
+
+
+def read(path: str | Path) -> Asset:
+    """The markers of a C3D file."""
+    path = Path(path)
+    content = parse(files.read_bytes(path, MAX_C3D_BYTES), path)
+    notes = content.notes
+    if not 0 < content.rate <= MAX_FRAME_RATE:
+        raise BadFile(
+            path, f"the rate should be above 0 and at most {MAX_FRAME_RATE:g} frames a second, but is {content.rate:g}"
+        )
+    labels = _marker_labels(content, notes)
+    kept = _marker_indices(content, notes)
+    if not kept:
+        raise Unsupported(path, "holds results of a model only, and no markers")
+    positions = content.points[:, kept] * _metres(content, notes)
+    with np.errstate(invalid="ignore"):
+        absurd = (np.abs(positions) > MAX_POSITION_METRES).any(axis=2)
+    if absurd.any():
+        notes.append(f"{int(absurd.sum())} positions are infinite or absurd: taken as not seen")
+    positions[absurd | np.isnan(positions).any(axis=2)] = np.nan
+    positions = _turn_y_up(content, positions, notes)
+    _note_omissions(content, notes)
+    channels = [Channel(labels[i], "marker") for i in kept]
+    start = (content.first_frame - 1) / content.rate if content.first_frame > 1 else 0.0
+    clip = Clip(path.stem, channels, positions.reshape(len(positions), -1), content.rate, start)
+    return Asset(clips=[clip], notes=notes)
+
+
+def _marker_labels(content: C3dFile, notes: list[str]) -> tuple[str, ...]:
+    labels = [" ".join(label.replace("\0", " ").split()) for label in content.labels]
+    prefixes = {label.partition(":")[0] for label in labels if label}
+    if len(prefixes) == 1 and all(":" in label for label in labels if label):
+        prefix = prefixes.pop()
+        notes.append(f"the subject {prefix!r} was taken off the markers' names")
+        labels = [label.partition(":")[2].strip() for label in labels]
+    return make_distinct(labels, "marker", notes)
+
+
+def _marker_indices(content: C3dFile, notes: list[str]) -> list[int]:
+    """The numbers of the points that are positions."""
+    group = content.parameters.get("POINT", {})
+    others = {name: set(group[name]) for name in MODEL_RESULT_GROUPS if isinstance(group.get(name), list)}
+    kept = []
+    for number, label in enumerate(content.labels):
+        if not any(label in names for names in others.values() if label):
+            kept.append(number)
+    if len(kept) < len(content.labels):
+        notes.append(
+            f"{len(content.labels) - len(kept)} results of a model (angles, forces and the like) were left out"
+        )
+    return kept
+
+
+def _metres(content: C3dFile, notes: list[str]) -> float:
+    unit = content.text("POINT", "UNITS").lower().strip(". ")
+    if unit in METRES_PER_UNIT:
+        return METRES_PER_UNIT[unit]
+    notes.append(
+        f"the unit {unit[:20]!r} is unknown: millimetres were assumed" if unit else "no unit: millimetres were assumed"
+    )
+    return METRES_PER_UNIT["mm"]
+
+
+def _turn_y_up(content: C3dFile, positions: Array, notes: list[str]) -> Array:
+    """Rotate so that the laboratory axis that points up on the screen becomes Y, and the one to the right X."""
+    right, up = (_axis(content.text("POINT", name)) for name in ("X_SCREEN", "Y_SCREEN"))
+    if up is None:
+        notes.append("the file does not say which way is up: axes were kept as they are")
+        return positions
+    if right is None or abs(right @ up) > 0:
+        right = np.eye(3)[1 if up[0] else 0]
+    turn = np.stack([right, up, np.cross(right, up)])
+    if not np.array_equal(turn, np.eye(3)):
+        up_name = content.text("POINT", "Y_SCREEN")
+        notes.append(f"up is {up_name} in the file: axes were turned to Y up, +X_SCREEN to the right")
+    return positions @ turn.T
+
+
+def _axis(text: str) -> Array | None:
+    """The direction that a name such as +X or -z stands for."""
+    sign = -1.0 if text.startswith("-") else 1.0
+    letter = text.lstrip("+- ").upper()
+    return sign * np.eye(3)["XYZ".index(letter)] if len(letter) == 1 and letter in "XYZ" else None
+
+
+def _note_omissions(content: C3dFile, notes: list[str]) -> None:
+    if content.analog:
+        notes.append(f"analog samples ({content.analog} a frame) were left out")
+    if content.events:
+        shown = ", ".join(f"{name or 'unnamed'} at {time:.3g} s" for name, time in content.events[:8])
+        notes.append(f"events: {shown}{' and more' if len(content.events) > 8 else ''}")
+    unseen = np.isnan(content.points).any(axis=2)
+    if unseen.any():
+        share = 100 * unseen.mean()
+        notes.append(f"markers are not seen in {share:.3g} % of the frames ({int(unseen.any(axis=0).sum())} markers)")
 
 
 def parse(data: bytes, path: str | Path) -> C3dFile:
@@ -100,7 +202,7 @@ def parse(data: bytes, path: str | Path) -> C3dFile:
 
 def _parameters(data: bytes, position: int, codec: NumberCodec, notes: list[str]) -> dict[str, dict[str, Any]]:
     groups: dict[int, str] = {}
-    found: dict[int, dict[str, Any]] = {}
+    records: dict[int, dict[str, Any]] = {}
     for _ in range(MAX_PARAMETERS):
         if position + 2 > len(data):
             notes.append("the parameters end with the file")
@@ -118,11 +220,11 @@ def _parameters(data: bytes, position: int, codec: NumberCodec, notes: list[str]
             if value is None:
                 notes.append(f"the parameter {name[:40]!r} is damaged and was left out")
             else:
-                found.setdefault(number, {})[name] = value
+                records.setdefault(number, {})[name] = value
         if step <= 0:
             break
         position = name_end + step
-    return {groups.get(number, str(number)): values for number, values in found.items()}
+    return {groups.get(number, str(number)): values for number, values in records.items()}
 
 
 def _value(record: bytes, codec: NumberCodec) -> Any:
@@ -163,9 +265,8 @@ def _frames(
     start: int,
     notes: list[str],
 ) -> C3dFile:
-    header = (
-        codec.integers(data[:BLOCK_BYTES]).astype(np.int64) & 0xFFFF
-    )  # word w of the format's manual is header[w - 1]
+    # word w of the format's manual is header[w - 1]
+    header = codec.integers(data[:BLOCK_BYTES]).astype(np.int64) & 0xFFFF
     scale, header_rate = (float(codec.floats(data[at : at + 4])[0]) for at in (12, 20))
     if not math.isfinite(scale) or scale == 0:
         scale = _number(parameters, "POINT", "SCALE")
@@ -205,7 +306,7 @@ def _header_value(noun: str, header: int, parameter: float, notes: list[str]) ->
 
 
 def _data_start(header: int, parameter: float, notes: list[str]) -> int:
-    """The block where frames begin, or 0; what the header says, since every other reader goes by it."""
+    """The block where frames begin, or 0. The header has precedence, as in every other reader."""
     known = int(parameter) if math.isfinite(parameter) else 0
     if header and not known:
         notes.append("POINT:DATA_START is 0 or absent: the header's was taken")
@@ -222,7 +323,7 @@ def _block_after_parameters(data: bytes, start: int) -> int:
 def _frame_count(
     header: Array, parameters: dict[str, dict[str, Any]], available: int, path: str | Path, notes: list[str]
 ) -> int:
-    """How many frames to read: of what header and parameters claim, the first that the file can hold."""
+    """How many frames to read: the first count claimed by parameters and header that the file can hold."""
     claims = [_long_claim(parameters), int(header[4] - header[3]) + 1, _number(parameters, "POINT", "FRAMES")]
     sound = [int(claim) for claim in claims if math.isfinite(claim) and claim > 0]
     if available < 1:
@@ -242,7 +343,7 @@ def _frame_count(
 
 
 def _long_claim(parameters: dict[str, dict[str, Any]]) -> float:
-    """Takes of more than 65,535 frames count in two words each."""
+    """The number of frames by TRIAL, which counts beyond 65,535 in two words; NaN where it is absent."""
     ends = [parameters.get("TRIAL", {}).get(f"ACTUAL_{end}_FIELD") for end in ("START", "END")]
     words = [np.asarray(e).astype(np.int64) & 0xFFFF for e in ends if isinstance(e, np.ndarray) and e.dtype.kind == "i"]
     if len(words) != 2 or any(word.size < 2 for word in words):
@@ -273,111 +374,7 @@ def _events(data: bytes, codec: NumberCodec, parameters: dict[str, dict[str, Any
         contexts = contexts if isinstance(contexts, list) and len(contexts) == len(names) else [""] * len(names)
         return [(f"{c} {n}".strip(), float(t)) for c, n, t in zip(contexts, names, moments) if math.isfinite(t)]
     words = codec.integers(data[:BLOCK_BYTES]).tolist()
-    count = min(max(words[150], 0), 18) if words[149] == EVENT_LABELS else 0
+    count = min(max(words[150], 0), 18) if words[149] == EVENT_LABELS_KEY else 0
     moments = codec.floats(data[304 : 304 + 72]).astype(np.float64)[:count]
     header_names = [data[396 + 4 * i : 400 + 4 * i].decode("latin-1").strip("\0 ") for i in range(count)]
     return [(name, float(t)) for name, t in zip(header_names, moments) if math.isfinite(t)]
-
-
-MAX_C3D_BYTES = 256 << 20  # bytes; an hour of a hundred markers at 100 fps has 230 million
-METRES_PER_UNIT = {"mm": 0.001, "cm": 0.01, "m": 1.0, "dm": 0.1, "in": 0.0254, "inch": 0.0254, "ft": 0.3048, "um": 1e-6}
-# Results of a gait model that are stored among the markers, but are angles, forces and the like.
-NO_POSITIONS = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", "REACTIONS")
-MAX_POSITION_METRES = 1e6  # metres
-MAX_FRAME_RATE = 20_000.0  # frames a second; the fastest cameras in use take a tenth of that
-
-
-def read(path: str | Path) -> Asset:
-    """The markers of a C3D file."""
-    path = Path(path)
-    content = parse(files.read_bytes(path, MAX_C3D_BYTES), path)
-    notes = content.notes
-    if not 0 < content.rate <= MAX_FRAME_RATE:
-        raise BadFile(
-            path, f"the rate should be above 0 and at most {MAX_FRAME_RATE:g} frames a second, but is {content.rate:g}"
-        )
-    labels = _marker_labels(content, notes)
-    kept = _markers(content, notes)
-    if not kept:
-        raise Unsupported(path, "holds results of a model only, and no markers")
-    positions = content.points[:, kept] * _metres(content, notes)
-    with np.errstate(invalid="ignore"):
-        wild = (np.abs(positions) > MAX_POSITION_METRES).any(axis=2)
-    if wild.any():
-        notes.append(f"{int(wild.sum())} positions are infinite or absurd: taken as not seen")
-    positions[wild | np.isnan(positions).any(axis=2)] = np.nan
-    positions = _upright(content, positions, notes)
-    _note_rest(content, notes)
-    channels = [Channel(labels[i], "marker") for i in kept]
-    start = (content.first_frame - 1) / content.rate if content.first_frame > 1 else 0.0
-    clip = Clip(path.stem, channels, positions.reshape(len(positions), -1), content.rate, start)
-    return Asset(clips=[clip], notes=notes)
-
-
-def _marker_labels(content: C3dFile, notes: list[str]) -> tuple[str, ...]:
-    labels = [" ".join(label.replace("\0", " ").split()) for label in content.labels]
-    prefixes = {label.partition(":")[0] for label in labels if label}
-    if len(prefixes) == 1 and all(":" in label for label in labels if label):
-        prefix = prefixes.pop()
-        notes.append(f"the subject {prefix!r} was taken off the markers' names")
-        labels = [label.partition(":")[2].strip() for label in labels]
-    return make_distinct(labels, "marker", notes)
-
-
-def _markers(content: C3dFile, notes: list[str]) -> list[int]:
-    """The numbers of the points that are positions."""
-    group = content.parameters.get("POINT", {})
-    others = {name: set(group[name]) for name in NO_POSITIONS if isinstance(group.get(name), list)}
-    kept = []
-    for number, label in enumerate(content.labels):
-        if not any(label in names for names in others.values() if label):
-            kept.append(number)
-    if len(kept) < len(content.labels):
-        notes.append(
-            f"{len(content.labels) - len(kept)} results of a model (angles, forces and the like) were left out"
-        )
-    return kept
-
-
-def _metres(content: C3dFile, notes: list[str]) -> float:
-    unit = content.text("POINT", "UNITS").lower().strip(". ")
-    if unit in METRES_PER_UNIT:
-        return METRES_PER_UNIT[unit]
-    notes.append(
-        f"the unit {unit[:20]!r} is unknown: millimetres were assumed" if unit else "no unit: millimetres were assumed"
-    )
-    return METRES_PER_UNIT["mm"]
-
-
-def _axis(text: str) -> Array | None:
-    """The direction that a name such as +X or -z stands for."""
-    sign = -1.0 if text.startswith("-") else 1.0
-    letter = text.lstrip("+- ").upper()
-    return sign * np.eye(3)["XYZ".index(letter)] if len(letter) == 1 and letter in "XYZ" else None
-
-
-def _upright(content: C3dFile, positions: Array, notes: list[str]) -> Array:
-    """Turn the laboratory so that the axis that points up on the screen becomes Y, and that to the right X."""
-    right, up = (_axis(content.text("POINT", name)) for name in ("X_SCREEN", "Y_SCREEN"))
-    if up is None:
-        notes.append("the file does not say which way is up: axes were kept as they are")
-        return positions
-    if right is None or abs(right @ up) > 0:
-        right = np.eye(3)[1 if up[0] else 0]
-    turn = np.stack([right, up, np.cross(right, up)])
-    if not np.array_equal(turn, np.eye(3)):
-        up_name = content.text("POINT", "Y_SCREEN")
-        notes.append(f"up is {up_name} in the file: axes were turned to Y up, +X_SCREEN to the right")
-    return positions @ turn.T
-
-
-def _note_rest(content: C3dFile, notes: list[str]) -> None:
-    if content.analog:
-        notes.append(f"analog samples ({content.analog} a frame) were left out")
-    if content.events:
-        shown = ", ".join(f"{name or 'unnamed'} at {time:.3g} s" for name, time in content.events[:8])
-        notes.append(f"events: {shown}{' and more' if len(content.events) > 8 else ''}")
-    unseen = np.isnan(content.points).any(axis=2)
-    if unseen.any():
-        share = 100 * unseen.mean()
-        notes.append(f"markers are not seen in {share:.3g} % of the frames ({int(unseen.any(axis=0).sum())} markers)")

@@ -1,12 +1,12 @@
-"""Names that a file gives twice, or not at all, made into distinct ones.
+"""What all formats share: guesses of unit, up axis and frame rate, distinct names, and notes on what was changed.
 
-Notes of one reading or writing: each said once, however often it is met, or counted.
+**Guesses.** Motion-capture files leave three things unsaid: the unit of length, the up axis, and the exact frame rate.
+Each reader puts its guess into its notes, so that a user can see it and overrule it.
 
-What motion-capture files leave unsaid: the unit of length, which way is up, and the exact frame rate.
+**Names** that a file gives twice, or not at all, become distinct.
 
-Each guess comes with the words that a reader puts into its notes, so that a user can see it and overrule it.
-
-Notes of one reading or writing: each said once, with the names of all that it concerns.
+**Notes** say each thing that was dropped or changed once: `CountedNotes` with its number, `Notes` with the names that
+it concerns.
 """
 
 from __future__ import annotations
@@ -18,6 +18,109 @@ from typing import NamedTuple
 import numpy as np
 
 from understudy.checks import Array
+
+INCH_METRES = 0.0254
+CMU_UNIT_METRES = INCH_METRES / 0.45  # the Carnegie Mellon captures count in inches over 0.45
+
+ADULT_HEIGHT_METRES = 1.75
+BODY_HEIGHT_RANGE_METRES = (0.9, 2.6)  # from a child to a giant
+HEIGHT_PER_PATH = 0.7  # the longest path, from toes over hips to fingers, is 2.3 to 2.6 m in captured adults
+
+HIGH_JOINT_NAMES = ("head", "neck", "skull")
+LOW_JOINT_NAMES = ("foot", "toe", "ankle", "heel")
+
+COMMON_FRAME_RATES = (
+    *(24, 25, 30, 48, 50, 60, 72, 75, 90, 100, 120, 125, 144, 150, 180, 200, 240, 250),
+    *(300, 480, 500, 600, 960, 1000),
+)  # frames a second
+NTSC_FRAME_RATES = tuple(rate * 1000 / 1001 for rate in (24, 30, 48, 60, 120, 240))  # frames a second
+
+
+class LengthUnit(NamedTuple):
+    """A unit of length that files use."""
+
+    name: str
+    metres: float
+
+
+LENGTH_UNITS = (
+    LengthUnit("metres", 1.0),
+    LengthUnit("centimetres", 0.01),
+    LengthUnit("millimetres", 0.001),
+    LengthUnit("inches", INCH_METRES),
+    LengthUnit("CMU units (5.644 cm)", CMU_UNIT_METRES),
+    LengthUnit("decimetres", 0.1),
+    LengthUnit("feet", 0.3048),
+)
+
+
+def body_height(parents: Array, offsets: Array, ends: dict[int, Array]) -> float:
+    """The approximate standing height of a body in any rest pose, in the unit of its `offsets` (J, 3).
+
+    It is a share of the longest path through the bones; `ends` are the tips of joints that have one.
+    """
+    bones = np.linalg.norm(offsets, axis=1)
+    reach = np.zeros(len(parents))  # from a joint down to the farthest tip
+    for joint, end in ends.items():
+        reach[joint] = np.linalg.norm(end)
+    longest = float(reach.max(initial=0.0))
+    for joint in range(len(parents) - 1, -1, -1):
+        parent = parents[joint]
+        if parent >= 0:
+            below = reach[joint] + bones[joint]
+            longest = max(longest, reach[parent] + below)
+            reach[parent] = max(reach[parent], below)
+    return HEIGHT_PER_PATH * longest
+
+
+def unit_of_length(height: float) -> LengthUnit:
+    """The unit in which a body of the given height is of human size.
+
+    Centimetres and metres have precedence where they give the height of a person; otherwise the unit that comes nearest
+    to an adult is taken. A skeleton without extent is taken to be in metres.
+    """
+    if not height > 0 or not np.isfinite(height):
+        return LENGTH_UNITS[0]
+    for unit in (LENGTH_UNITS[1], LENGTH_UNITS[0]):
+        if BODY_HEIGHT_RANGE_METRES[0] <= height * unit.metres <= BODY_HEIGHT_RANGE_METRES[1]:
+            return unit
+    return min(LENGTH_UNITS, key=lambda unit: abs(np.log(height * unit.metres / ADULT_HEIGHT_METRES)))
+
+
+def is_z_up(names: tuple[str, ...], rest: Array, posed: Array) -> bool:
+    """Whether a body stands along Z instead of Y, by its joints' positions at rest (J, 3) and posed (F, J, 3).
+
+    Both must agree: an actor may lie down, and a rest pose may have any orientation. Without joints named like a head
+    and like feet, Y is up.
+    """
+    high = [i for i, name in enumerate(names) if any(word in name.lower() for word in HIGH_JOINT_NAMES)]
+    low = [i for i, name in enumerate(names) if any(word in name.lower() for word in LOW_JOINT_NAMES)]
+    if not high or not low:
+        return False
+    at_rest = rest[high].mean(axis=0) - rest[low].mean(axis=0)
+    moving = np.median(posed[:, high].mean(axis=1) - posed[:, low].mean(axis=1), axis=0)
+    # 0.8: within 37 degrees of the axis
+    return all(body[2] > 0.8 * np.linalg.norm(body) > 0 for body in (at_rest, moving))
+
+
+def frame_rate(frame_time: str) -> float:
+    """Frames a second of a frame time printed with few digits: "0.0083333" is 120, "0.033" is 30, "0.0333667" 29.97.
+
+    A common rate, an NTSC rate or else a whole rate is taken if its frame time could have been printed so, cut off or
+    rounded, within 1.5 % at most (the coarsest print in use, 0.033 for 1/30, is 1 % off).
+    """
+    time = float(frame_time)
+    mantissa, _, exponent = frame_time.lower().partition("e")
+    decimals = len(mantissa.partition(".")[2].strip())
+    last_digit = 10.0 ** (int(exponent or 0) - decimals)
+    rate = 1 / time
+    if abs(rate - round(rate)) < 1e-9 * rate:  # 0.008 is exactly 125, although 1/120 might be printed so
+        return float(round(rate))
+    for known in (COMMON_FRAME_RATES, NTSC_FRAME_RATES, (max(round(rate), 1),)):
+        near = [r for r in known if -0.51 * last_digit <= 1 / r - time < last_digit and abs(r / rate - 1) < 0.015]
+        if near:
+            return float(min(near, key=lambda r: abs(r - rate)))
+    return rate
 
 
 def make_distinct(names: Iterable[str], noun: str, notes: list[str]) -> tuple[str, ...]:
@@ -33,13 +136,13 @@ def make_distinct(names: Iterable[str], noun: str, notes: list[str]) -> tuple[st
 
 
 def number_duplicates(names: Iterable[str]) -> list[str]:
-    """The same names, with _1, _2, ... on each that was there before, as three.js numbers them."""
+    """The same names, with _1, _2, ... on each repetition, as three.js numbers them."""
     wanted = list(names)
     return _number_copies(wanted, wanted, first=1)
 
 
 def _number_copies(names: list[str], bases: list[str], first: int) -> list[str]:
-    """The bases, each copy with a number from `first` on; no number makes a name that the file itself gives."""
+    """The bases, each copy with a number from `first` on; a number never makes a name that the file itself has."""
     taken, used = set(names), set()
     copies: dict[str, int] = {}
     result = []
@@ -74,133 +177,6 @@ class CountedNotes:
     def notes(self) -> list[str]:
         """All notes, in the order in which they came up, then those with counts."""
         return [*self._notes, *(what.format(number) for what, number in self._counts.items())]
-
-
-INCH_METRES = 0.0254  # metres
-CMU_UNIT_METRES = INCH_METRES / 0.45  # metres: the Carnegie Mellon captures count in inches over 0.45
-
-
-class LengthUnit(NamedTuple):
-    """A unit of length that files are met in."""
-
-    name: str
-    metres: float
-
-
-LENGTH_UNITS = (
-    LengthUnit("metres", 1.0),
-    LengthUnit("centimetres", 0.01),
-    LengthUnit("millimetres", 0.001),
-    LengthUnit("inches", INCH_METRES),
-    LengthUnit("CMU units (5.644 cm)", CMU_UNIT_METRES),
-    LengthUnit("decimetres", 0.1),
-    LengthUnit("feet", 0.3048),
-)
-
-ADULT_HEIGHT_METRES = 1.75  # metres, of an adult
-BODY_HEIGHT_RANGE_METRES = (0.9, 2.6)  # metres, from a child to a giant
-HEIGHT_PER_PATH = 0.7  # from toes over hips to fingers it is 2.3 to 2.6 m in captured adults
-
-
-def body_height(parents: Array, offsets: Array, ends: dict[int, Array]) -> float:
-    """About the height that a body would have standing, in the unit of its `offsets` (J, 3), whatever its rest pose is:
-    a share of the longest path through its bones, `ends` being the tips of joints that have one.
-    """
-    bones = np.linalg.norm(offsets, axis=1)
-    reach = np.zeros(len(parents))  # from a joint down to the farthest tip
-    for joint, end in ends.items():
-        reach[joint] = np.linalg.norm(end)
-    longest = float(reach.max(initial=0.0))
-    for joint in range(len(parents) - 1, -1, -1):
-        parent = parents[joint]
-        if parent >= 0:
-            below = reach[joint] + bones[joint]
-            longest = max(longest, reach[parent] + below)
-            reach[parent] = max(reach[parent], below)
-    return HEIGHT_PER_PATH * longest
-
-
-def unit_of_length(height: float) -> LengthUnit:
-    """The unit in which a body of the given height is of human size.
-
-    Centimetres and metres are taken wherever they make any person; only then the unit that comes nearest to an adult.
-    A skeleton without extent counts in metres.
-    """
-    if not height > 0 or not np.isfinite(height):
-        return LENGTH_UNITS[0]
-    for unit in (LENGTH_UNITS[1], LENGTH_UNITS[0]):
-        if BODY_HEIGHT_RANGE_METRES[0] <= height * unit.metres <= BODY_HEIGHT_RANGE_METRES[1]:
-            return unit
-    return min(LENGTH_UNITS, key=lambda unit: abs(np.log(height * unit.metres / ADULT_HEIGHT_METRES)))
-
-
-HIGH_JOINT_NAMES = ("head", "neck", "skull")
-LOW_JOINT_NAMES = ("foot", "toe", "ankle", "heel")
-
-
-def is_z_up(names: tuple[str, ...], rest: Array, posed: Array) -> bool:
-    """Whether a body stands along Z instead of Y, by its joints' positions at rest (J, 3) and posed (F, J, 3).
-
-    Both must say so: an actor may lie down, and a rest pose may be anything. Without joints named like a head and like
-    feet, Y is up.
-    """
-    high = [i for i, name in enumerate(names) if any(word in name.lower() for word in HIGH_JOINT_NAMES)]
-    low = [i for i, name in enumerate(names) if any(word in name.lower() for word in LOW_JOINT_NAMES)]
-    if not high or not low:
-        return False
-    at_rest = rest[high].mean(axis=0) - rest[low].mean(axis=0)
-    moving = np.median(posed[:, high].mean(axis=1) - posed[:, low].mean(axis=1), axis=0)
-    # 0.8: within 37 degrees of the axis
-    return all(body[2] > 0.8 * np.linalg.norm(body) > 0 for body in (at_rest, moving))
-
-
-COMMON_FRAME_RATES = (
-    24,
-    25,
-    30,
-    48,
-    50,
-    60,
-    72,
-    75,
-    90,
-    100,
-    120,
-    125,
-    144,
-    150,
-    180,
-    200,
-    240,
-    250,
-    300,
-    480,
-    500,
-    600,
-    960,
-    1000,
-)
-NTSC_FRAME_RATES = tuple(rate * 1000 / 1001 for rate in (24, 30, 48, 60, 120, 240))
-
-
-def frame_rate(frame_time: str) -> float:
-    """Frames a second of a frame time printed with few digits: "0.0083333" is 120, "0.033" is 30, "0.0333667" 29.97.
-
-    A usual rate, an NTSC rate or else a whole rate is taken if its frame time could have been printed so, cut off or
-    rounded, within 1.5 % at most (the coarsest print in use, 0.033 for 1/30, is 1 % off).
-    """
-    time = float(frame_time)
-    mantissa, _, exponent = frame_time.lower().partition("e")
-    decimals = len(mantissa.partition(".")[2].strip())
-    last_digit = 10.0 ** (int(exponent or 0) - decimals)
-    rate = 1 / time
-    if abs(rate - round(rate)) < 1e-9 * rate:  # 0.008 says 125 exactly, although 1/120 might be printed so
-        return float(round(rate))
-    for known in (COMMON_FRAME_RATES, NTSC_FRAME_RATES, (max(round(rate), 1),)):
-        near = [r for r in known if -0.51 * last_digit <= 1 / r - time < last_digit and abs(r / rate - 1) < 0.015]
-        if near:
-            return float(min(near, key=lambda r: abs(r - rate)))
-    return rate
 
 
 class Notes:

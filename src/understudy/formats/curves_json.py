@@ -1,7 +1,7 @@
-"""Curves as plain text, exactly: keys, free handles, Euler angles, controls, and what happens beyond the keys.
+"""Curves as plain text, exactly: keys, free handles, Euler angles, controls, and extrapolation beyond the keys.
 
-The format is described in docs/formats.md. Numbers are written so that reading gives the same bits. Characters have no
-place in it; dense clips are written as linear keys on every frame.
+The format is described in docs/formats.md. Numbers are written so that reading gives the same bits. It holds no
+characters; dense clips are written as linear keys on every frame.
 
     {"format": "understudy curves", "version": 1, "animations": [{"name": "walk", "rate": 30.0, "curves": [
       {"target": "Hips", "kind": "translation", "columns": ["x", "y", "z"], "times": [0.0, 0.5],
@@ -27,8 +27,8 @@ from understudy.formats.gltf.json_object import JsonObject, format_value, printa
 FORMAT_NAME, FORMAT_VERSION = "understudy curves", 1
 SEGMENTS = {"step": STEP, "linear": LINEAR, "bezier": BEZIER}
 SEGMENT_NAMES = {number: name for name, number in SEGMENTS.items()}
-# Read as JSON a number takes up to sixteen times its text: this keeps below a gigabyte. A minute of sixty joints with a
-# key on every second frame is a third of it.
+# Bytes. Parsed JSON takes up to sixteen times the memory of its text, so this stays below a gigabyte. A minute of sixty
+# joints with a key on every second frame has a third of it.
 MAX_FILE_BYTES = 64 << 20
 KNOWN_KEYS = {
     "animation": {"name", "rate", "labels", "about", "moments", "curves"},
@@ -41,8 +41,8 @@ def read(path: str | Path) -> Asset:
     path = Path(path)
     root = JsonObject(path, _parse(path), ())
     if root.value.get("format") != FORMAT_NAME:
-        found = format_value(root.value.get("format"))
-        raise BadFile(path, f"should hold curves of understudy (format {FORMAT_NAME!r}), but format is {found}")
+        other = format_value(root.value.get("format"))
+        raise BadFile(path, f"should hold curves of understudy (format {FORMAT_NAME!r}), but format is {other}")
     version = root.integer("version", low=1)
     if version > FORMAT_VERSION:
         raise Unsupported(
@@ -116,35 +116,35 @@ def _segments(entry: JsonObject) -> Any:
 
 
 def _numbers(entry: JsonObject, key: str, depth: int) -> Array | None:
-    """Numbers nested `depth` deep; None where there are none. The shape is checked by whoever takes them."""
+    """Numbers nested `depth` deep; None where there are none. `Curve` checks the shape."""
     given = entry.value.get(key)
     if given is None:
         return None
     what = ("a list of numbers", "lists of numbers", "lists of lists of pairs of numbers")[depth - 1]
     try:
-        found = np.array(given)
+        values = np.array(given)
     except (ValueError, OverflowError):  # lists of different lengths
-        found = np.array(None)
-    if found.ndim != depth or (found.size and found.dtype.kind not in "iuf"):
+        values = np.array(None)
+    if values.ndim != depth or (values.size and values.dtype.kind not in "iuf"):
         raise entry.bad(key, f"should be {what}, all of one length")
-    found = found.astype(np.float64)
-    if not (np.abs(found) <= LARGEST_NUMBER).all():
+    values = values.astype(np.float64)
+    if not (np.abs(values) <= LARGEST_NUMBER).all():
         raise entry.bad(key, "should hold finite numbers (and none above 1e30)")
-    return found
+    return values
 
 
 def write(asset: Asset, path: str | Path) -> list[str]:
-    """Write the animations of an asset; returns what was lost."""
+    """Write the animations of an asset; returns notes on what was lost."""
     if not asset.animations:
         raise Unsupported(path, "the format holds curves, but there is no animation here")
     notes = []
     if asset.characters:
         notes.append("the format holds curves only: characters were left out")
     keyed = [_key_every_frame(clip, notes) for clip in asset.clips]
-    found = [*asset.curves, *(curves for curves in keyed if curves is not None)]
-    if not found:
+    animations = [*asset.curves, *(curves for curves in keyed if curves is not None)]
+    if not animations:
         raise Unsupported(path, "the format holds curves, but every marker here has gaps")
-    pieces = [_animation_text(animation) for animation in found]
+    pieces = [_animation_text(animation) for animation in animations]
     head = f'{{"format": {json.dumps(FORMAT_NAME)}, "version": {FORMAT_VERSION}, "animations": ['
     text = head + ",".join(pieces) + "\n]}\n"
     try:
@@ -156,7 +156,7 @@ def write(asset: Asset, path: str | Path) -> list[str]:
 
 
 def _key_every_frame(clip: Clip, notes: list[str]) -> Curves | None:
-    """A dense clip as curves with a linear key on every frame; markers with gaps have no values for some."""
+    """A dense clip as curves with a linear key on every frame; markers with gaps are left out."""
     curves, gaps = [], 0
     bounds = clip.channels.offsets.tolist()
     for channel, start, stop in zip(clip.channels, bounds, bounds[1:]):
@@ -173,9 +173,9 @@ def _key_every_frame(clip: Clip, notes: list[str]) -> Curves | None:
 
 
 def _animation_text(animation: Curves) -> str:
-    told: dict[str, Any] = {"name": animation.name, "rate": animation.rate, "labels": list(animation.labels)}
-    told |= {"about": animation.about, "moments": dict(animation.moments)}
-    fields = [f"{json.dumps(key)}: {_text(value)}" for key, value in told.items() if value or key in ("name", "rate")]
+    head: dict[str, Any] = {"name": animation.name, "rate": animation.rate, "labels": list(animation.labels)}
+    head |= {"about": animation.about, "moments": dict(animation.moments)}
+    fields = [f"{json.dumps(key)}: {_text(value)}" for key, value in head.items() if value or key in ("name", "rate")]
     curves = ",".join(_curve_text(curve) for curve in animation.curves)
     return "\n {" + ", ".join(fields) + ', "curves": [' + curves + "\n ]}"
 

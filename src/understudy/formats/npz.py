@@ -4,7 +4,7 @@ A NumPy archive (.npz) with `times (F,)`, `joint_names (J,)`, `joints (F, J, 4, 
 (F, V, 3)`, `triangles (T, 3)` and, from this tool, `joint_parents (J,)`. It is written uncompressed, since packing
 floating-point numbers takes far longer than it saves.
 
-`understudy.rig.baking` makes a bake; here it is read, written and turned back into a character.
+`understudy.character.rig.baking` makes a bake; this module reads and writes it, and makes a character of it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ REQUIRED_ARRAYS = ("times", "joint_names", "joints", "vertices", "triangles")
 
 
 def write_bake(bake: Bake, path: str | Path) -> None:
-    """Write the arrays under the names that `understudy bake` promises, whole or not at all."""
+    """Write the arrays under the names that `understudy bake` documents, whole or not at all."""
     arrays: dict[str, Any] = {
         "times": bake.times,
         "joint_names": np.array(bake.joint_names, dtype=np.str_),
@@ -46,17 +46,17 @@ def write_bake(bake: Bake, path: str | Path) -> None:
 def read_bake(path: str | Path) -> Bake:
     """All arrays of a bake; sizes are checked against the file before memory is taken."""
     with Archive(path) as archive:
-        _refuse_others(archive)
+        _check_is_bake(archive)
         arrays = {name: archive.read(name) for name in REQUIRED_ARRAYS}
         parents = archive.read("joint_parents") if "joint_parents" in archive else None
     return _bake(path, arrays, parents)
 
 
-def _refuse_others(archive: Archive) -> None:
+def _check_is_bake(archive: Archive) -> None:
     if set(REQUIRED_ARRAYS) <= set(archive.names):
         return
-    found = ", ".join(archive.names[:20]) or "none"
-    raise Unsupported(archive.path, f"holds the arrays {found}; a bake has {', '.join(REQUIRED_ARRAYS)}")
+    present = ", ".join(archive.names[:20]) or "none"
+    raise Unsupported(archive.path, f"holds the arrays {present}; a bake has {', '.join(REQUIRED_ARRAYS)}")
 
 
 def _bake(path: str | Path, arrays: dict[str, Array], parents: Array | None) -> Bake:
@@ -77,7 +77,7 @@ def read(path: str | Path) -> Asset:
     """The joints of a bake as a skeleton with a clip, and its first frame as a mesh."""
     path = Path(path)
     with Archive(path) as archive:
-        _refuse_others(archive)
+        _check_is_bake(archive)
         arrays = {name: archive.read(name) for name in ("joint_names", "joints", "triangles")}
         arrays["vertices"] = archive.read("vertices", first=1)
         arrays["times"] = archive.read("times")
@@ -122,7 +122,7 @@ def _asset(name: str, still: Bake, times: Array, joints: Array) -> Asset:
 
 
 def _still_skin(world_from_joint: Array, vertices: int) -> Skin:
-    """A skin that names every joint, so that they all count as the character's, and hangs on the first."""
+    """A rigid skin on the first joint that lists every joint, so that all of them belong to the character."""
     inverse = np.tile(np.eye(4), (len(world_from_joint), 1, 1))
     sound = np.abs(transform.determinant(world_from_joint)) > 1e-12
     inverse[sound] = transform.invert(world_from_joint[sound])

@@ -1,7 +1,7 @@
 """Decimal numbers out of text, fast, each rounded exactly as Python's `float` does.
 
-Motion files are long columns of numbers. NumPy's own reader takes about 30 ns a byte; the compiled one about 1, but
-loading numba takes as long as reading 10 MB without it. So the compiled one is used where numba is already loaded, or
+Motion files are long columns of numbers. NumPy's own parser takes about 30 ns a byte; the compiled one about 1, but
+loading numba takes as long as parsing 10 MB without it. So the compiled one is used where numba is already loaded, or
 where the text is long enough to pay for loading it. Both give the same bits.
 """
 
@@ -20,8 +20,8 @@ from understudy.errors import BadFile
 from understudy.maths import jit
 
 KERNELS = "understudy.formats.numbers_kernels"
-MIN_COMPILED_BYTES = 10_000_000  # bytes, from which loading numba pays
-NUMBERS_PER_BLOCK = 1024  # numbers that are handed to Python at once
+MIN_COMPILED_BYTES = 10_000_000  # of text that is worth loading numba
+NUMBERS_PER_BLOCK = 1024  # numbers that Python parses at once
 
 
 def parse(data: bytes, path: str | Path, first_line: int = 1) -> Array:
@@ -34,15 +34,15 @@ def parse(data: bytes, path: str | Path, first_line: int = 1) -> Array:
     values = _parse_numpy(data) if kernels is None else _parse_compiled(data, kernels)
     # not (|x| <= most) is also true of NaN
     if values is None or not np.abs(values).max(initial=0.0) <= checks.LARGEST_NUMBER:
-        raise _complaint(data, path, first_line)
+        raise _error(data, path, first_line)
     return values
 
 
 def _parse_numpy(data: bytes) -> Array | None:
     if not data.strip():
-        return np.zeros(0)  # np.fromstring makes one number of nothing
+        return np.zeros(0)  # np.fromstring makes one number of an empty text
     if b"\0" in data:
-        return None  # and stops there without a word
+        return None  # where np.fromstring stops without an error
     try:
         with warnings.catch_warnings():
             # numpy 1.26 warns, and stops early, where numpy 2 raises
@@ -58,11 +58,11 @@ def _parse_compiled(data: bytes, kernels: ModuleType) -> Array | None:
     if count < 0:
         return None
     values = np.empty(count)
-    # a number with more digits than a double holds exactly is left to Python, which rounds it right
+    # a number with more digits than a double holds exactly is left to Python, which rounds it correctly
     hard = np.empty((count, 3), np.int64)
     hard_count = kernels.parse(content, values, hard)
     try:
-        for first in range(0, int(hard_count), NUMBERS_PER_BLOCK):  # a text of other things fails in its first block
+        for first in range(0, int(hard_count), NUMBERS_PER_BLOCK):  # a text without numbers fails in its first block
             for index, start, stop in hard[first : min(first + NUMBERS_PER_BLOCK, int(hard_count))].tolist():
                 values[index] = float(data[start:stop].replace(b"_", b"?"))  # Python allows 1_000
     except ValueError:
@@ -70,7 +70,7 @@ def _parse_compiled(data: bytes, kernels: ModuleType) -> Array | None:
     return values
 
 
-def _complaint(data: bytes, path: str | Path, first_line: int) -> BadFile:
+def _error(data: bytes, path: str | Path, first_line: int) -> BadFile:
     for offset, line in enumerate(data.split(b"\n")):
         for token in line.split():
             try:

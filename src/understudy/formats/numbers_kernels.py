@@ -1,7 +1,8 @@
-"""The compiled reader of decimal numbers: one pass over the bytes.
+"""The compiled parser of decimal numbers: one pass over the bytes.
 
-A decimal m * 10^k is rounded right by one division or product of two exact doubles as long as m < 2^53 and |k| <= 22
-[Clinger 1990]. Everything else (long mantissas, large exponents, words such as nan, rubbish) is reported, not guessed.
+A decimal m * 10^k is rounded correctly by one division or product of two exact doubles as long as m < 2^53 and
+|k| <= 22 [Clinger 1990]. Everything else (long mantissas, large exponents, words such as nan, damage) is reported, and
+left to Python.
 
 The bytes must end with white space: it stops every inner loop, so none of them looks for the end. With that, and with
 unsigned indices that need no check for counting from the end, this runs at a byte a nanosecond.
@@ -25,7 +26,7 @@ POINT_DIGIT = np.uint8((ord(".") - ord("0")) % 256)
 def count(data: Array) -> int:
     """How many words, separated by white space, the bytes `data` (N,) hold; -1 where there are control characters.
 
-    Those sorted out, white space is any byte up to 32.
+    Without control characters, white space is any byte up to 32.
     """
     words, controls = 0, 0
     for i in range(1, data.size):

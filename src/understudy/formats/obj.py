@@ -1,15 +1,11 @@
-"""MTL: the materials that an OBJ file names, as far as they have a place in metallic-roughness terms.
-
-The text of an OBJ file: lines sorted by keyword, then read in bulk.
-
-Only the keyword of a line is looked at one line at a time; numbers are read all together, since a Python loop over
-every corner would take many times longer.
-
-OBJ (Wavefront): one mesh, vertices in the file's own order and number, so that an index means the same everywhere.
+"""OBJ (Wavefront): one mesh, vertices in the file's own order and number, so that an index means the same everywhere.
 
 Polygons are cut into triangles. A vertex may have several UVs or normals (a seam): they are then kept per corner.
 Materials, groups and objects are kept for each triangle, the last two in `Mesh.extra`. The unit is unknown and left as
-it is.
+it is. Materials come from the MTL libraries that the file names, as far as metallic-roughness terms hold them.
+
+Lines are sorted by keyword one at a time; numbers are read all together, since a Python loop over every corner would
+take many times longer.
 """
 
 from __future__ import annotations
@@ -27,106 +23,15 @@ from understudy.checks import Array
 from understudy.errors import BadFile
 from understudy.formats import numbers
 
+MAX_OBJ_BYTES = 256 << 20  # bytes, of about three million vertices
+
 MAX_MTL_BYTES = 16 << 20  # bytes
-MAX_IMAGE_BYTES = 64 << 20
+MAX_IMAGE_BYTES = 64 << 20  # bytes
+MAX_LIKELY_METRES = 10.0  # metres; a larger mesh is probably in another unit
+MAX_SPECULAR_EXPONENT = 1000.0  # Ns of a mirror
 MIMES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"}
-MAX_SPECULAR_EXPONENT = 1000.0  # the exponent Ns of a mirror
 
-
-def read_materials(libraries: tuple[str, ...], folder: Path, notes: list[str]) -> dict[str, Material]:
-    """The materials of the libraries that lie beside the OBJ file, by name; what cannot be read is noted."""
-    found: dict[str, Material] = {}
-    for library in dict.fromkeys(libraries):
-        path = _find_in_folder(folder, library)
-        if path is None:
-            notes.append(f"the material library {library[:60]!r} is not beside the file")
-            continue
-        try:
-            text = files.read_text(path, MAX_MTL_BYTES)
-        except BadFile as error:
-            notes.append(f"the material library {library[:60]!r} was left out: {error.reason}")
-            continue
-        _parse(text, folder, found, notes)
-    return found
-
-
-def _find_in_folder(folder: Path, name: str) -> Path | None:
-    """A file within the folder of that name; a path that leads out of the folder is not followed."""
-    try:
-        path = (folder / name.replace("\\", "/")).resolve()
-        inside = path.is_relative_to(folder.resolve()) and path.is_file()
-    except (OSError, ValueError, RuntimeError):
-        return None
-    return path if inside else None
-
-
-def _parse(text: str, folder: Path, found: dict[str, Material], notes: list[str]) -> None:
-    name = ""
-    lost: set[str] = set()
-    for row in text.split("\n"):
-        keyword, _, rest = row.strip().replace("\t", " ").partition(" ")
-        if keyword == "newmtl":
-            name = rest.strip() or "default"
-            found[name] = Material(name)
-        elif name and keyword and not keyword.startswith("#"):
-            changed = _setting(found[name], keyword.lower(), rest.strip(), folder, notes)
-            if changed is None:
-                lost.add(keyword)
-            else:
-                found[name] = changed
-    lost -= {"Ni", "illum", "Ka", "Tf", "Ks"}
-    if lost:
-        notes.append(f"settings of materials were left out: {', '.join(sorted(lost)[:8])}")
-
-
-def _setting(material: Material, keyword: str, rest: str, folder: Path, notes: list[str]) -> Material | None:
-    """The material with one setting changed, or None where it has no place or no sense."""
-    if keyword in ("map_kd", "map_ke"):
-        slot = "colour" if keyword == "map_kd" else "emissive"
-        texture = _texture(rest, folder, notes)
-        return material if texture is None else replace(material, textures={**material.textures, slot: texture})
-    try:
-        values = [float(word) for word in rest.split()]
-    except ValueError:
-        return None
-    if not values or not all(abs(value) < 1e6 for value in values):
-        return None
-    r, g, b = (values * 3)[:3] if len(values) < 3 else values[:3]
-    if keyword == "kd":
-        return replace(material, colour=(r, g, b, material.colour[3]))
-    if keyword == "ke":
-        return replace(material, emissive=(r, g, b))
-    if keyword == "ns":
-        shine = min(max(values[0], 0.0), MAX_SPECULAR_EXPONENT)
-        return replace(material, roughness=1 - (shine / MAX_SPECULAR_EXPONENT) ** 0.5)  # as Blender does
-    if keyword in ("d", "tr"):
-        alpha = min(max(values[0] if keyword == "d" else 1 - values[0], 0.0), 1.0)
-        mode = "BLEND" if alpha < 1 else "OPAQUE"
-        return replace(material, colour=(*material.colour[:3], alpha), alpha_mode=mode)
-    if keyword == "pm":
-        return replace(material, metallic=min(max(values[0], 0.0), 1.0))
-    if keyword == "pr":
-        return replace(material, roughness=min(max(values[0], 0.0), 1.0))
-    return None
-
-
-def _texture(rest: str, folder: Path, notes: list[str]) -> Texture | None:
-    """The image that a map names, options such as `-s 1 1 1` skipped."""
-    words = rest.split()
-    candidates = [rest, *(" ".join(words[i:]) for i in range(1, min(len(words), 16)))] if words else []
-    for name in candidates:
-        path = _find_in_folder(folder, name)
-        mime = MIMES.get(Path(name).suffix.lower())
-        if path is not None and mime is not None:
-            try:
-                return Texture(Image(path.name, mime, files.read_bytes(path, MAX_IMAGE_BYTES)))
-            except BadFile as error:
-                notes.append(f"the image {name[:60]!r} was left out: {error.reason}")
-                return None
-    notes.append(f"the image {rest[-60:]!r} is not beside the file, or no PNG or JPEG")
-    return None
-
-
+# Left out without a note.
 IGNORED_KEYWORDS = {
     "s",
     "vp",
@@ -144,7 +49,7 @@ IGNORED_KEYWORDS = {
 
 @dataclass
 class ObjText:
-    """What a file says, indices as in the file (1 is the first, negative ones count back, 0 is none)."""
+    """The content of a file."""
 
     vertices: Array  # (V, 3 or more)
     uvs: Array  # (n, 2)
@@ -161,7 +66,7 @@ class ObjText:
 
 
 class _Lines:
-    """The lines of one keyword, each at its own place, so that an error in a number has its line."""
+    """The lines of one keyword, each at its own line number, so that errors in a number name the right line."""
 
     def __init__(self, count: int) -> None:
         self.texts = [""] * count
@@ -184,151 +89,6 @@ class _Names:
 
     def use(self, name: str) -> None:
         self.current = self.numbers.setdefault(name or "default", len(self.numbers))
-
-
-def parse(text: str, path: str | Path) -> ObjText:
-    """Read the text of an OBJ file; damage is refused with the line where it lies."""
-    path = Path(path)
-    if "\\" in text:
-        text = text.replace("\\\r\n", " ").replace("\\\n", " ")
-    rows = text.split("\n") if "\n" in text else text.split("\r")
-    points, uvs, normals, faces = (_Lines(len(rows)) for _ in range(4))
-    places = {"v": points, "vt": uvs, "vn": normals}
-    materials, groups, objects = _Names(), _Names(), _Names()
-    owners: list[tuple[int, int, int]] = []
-    counts: list[tuple[int, int, int]] = []  # of v, vt and vn so far: what negative indices count back from
-    libraries: list[str] = []
-    others: dict[str, int] = {}
-    for number, row in enumerate(rows):
-        keyword, _, rest = row.partition(" ")
-        if keyword not in places and keyword != "f":  # indented, or with tabs, or something else
-            keyword, _, rest = row.strip().replace("\t", " ").partition(" ")
-        if keyword in places:
-            places[keyword].add(number, rest)
-        elif keyword in ("f", "fo"):
-            faces.add(number, rest)
-            owners.append((materials.current, groups.current, objects.current))
-            counts.append((len(points.used), len(uvs.used), len(normals.used)))
-        elif keyword == "usemtl":
-            materials.use(rest.strip())
-        elif keyword == "g":
-            groups.use(" ".join(rest.split()))
-        elif keyword == "o":
-            objects.use(rest.strip())
-        elif keyword == "mtllib":
-            libraries.append(rest.strip())
-        elif keyword and not keyword.startswith("#") and keyword not in IGNORED_KEYWORDS:
-            others[keyword[:20]] = others.get(keyword[:20], 0) + 1
-    if not points.used:
-        raise BadFile(path, "an OBJ file should have vertices ('v x y z'), but has none")
-    notes = []
-    if others:
-        listed = ", ".join(f"{count} '{keyword}'" for keyword, count in list(others.items())[:6])
-        notes.append(f"lines that are no faces or vertices were left out: {listed}")
-    corners, sizes = _faces(faces, path)
-    line_of = np.array(faces.used, np.int64) + 1
-    vertices, uv_values, normal_values = _rows(points, 3, path), _rows(uvs, 1, path), _rows(normals, 3, path)
-    absolute = _absolute(corners, sizes, line_of, np.array(counts, np.int64).reshape(-1, 3), path)
-    for column, (name, total) in enumerate((("v", len(vertices)), ("vt", len(uv_values)), ("vn", len(normal_values)))):
-        _check_range(absolute[:, column], name, total, column == 0, np.repeat(line_of, sizes), path)
-    return ObjText(
-        vertices,
-        np.pad(uv_values, ((0, 0), (0, 1)))[:, :2],
-        normal_values[:, :3],
-        absolute,
-        sizes,
-        line_of,
-        np.array(owners, np.int64).reshape(-1, 3),
-        tuple(materials.numbers),
-        tuple(groups.numbers),
-        tuple(objects.numbers),
-        tuple(libraries),
-        notes,
-    )
-
-
-def _rows(lines: _Lines, least: int, path: Path) -> Array:
-    """(n, width) the numbers of lines that should all have the same width; where they differ, the narrowest counts."""
-    widths = np.fromiter((len(lines.texts[i].split()) for i in lines.used), np.int64, len(lines.used))
-    if not len(widths):
-        return np.zeros((0, max(least, 1)))
-    short = np.flatnonzero(widths < least)
-    if short.size:
-        line = lines.used[short[0]]
-        shown = lines.texts[line].strip()[:40]
-        raise BadFile(path, f"at least {least} numbers were expected, but {shown!r} was found", f"line {line + 1}")
-    found = lines.numbers(path)
-    if len(found) != widths.sum():  # signs that are white space here but not there, such as a no-break space
-        raise BadFile(path, f"{widths.sum()} numbers were expected, but {len(found)} were found")
-    width = int(widths.min())
-    if width == widths.max():
-        return found.reshape(-1, width)
-    starts = np.cumsum(widths) - widths
-    return found[starts[:, None] + np.arange(width)]
-
-
-def _faces(lines: _Lines, path: Path) -> tuple[Array, Array]:
-    """(C, 3) corners as the file numbers them, 0 where a part is absent, and (faces,) the sizes."""
-    sizes = np.fromiter((len(lines.texts[i].split()) for i in lines.used), np.int64, len(lines.used))
-    text = "\n".join(lines.texts)
-    if "//" in text:
-        text = text.replace("//", "/0/")
-    words = _slashes(text)
-    if words.size and (words.min() != words.max() or words[0] > 2 or "/ " in text or "/\n" in text or text[-1] == "/"):
-        rows = [" ".join(_full_corner(word) for word in row.split()) for row in text.split("\n")]
-        text, parts = "\n".join(rows), 3
-    else:
-        parts = int(words[0]) + 1 if words.size else 1
-    found = numbers.parse(text.replace("/", " ").encode("utf-8", "replace"), path)
-    if found.size != sizes.sum() * parts:
-        raise BadFile(path, "the faces hold corners that are not of the form 1, 1/2, 1//3 or 1/2/3")
-    corners = np.zeros((int(sizes.sum()), 3), np.int64)
-    if np.abs(found).max(initial=0) > 2**31:
-        raise BadFile(path, f"a face names the vertex {found[np.abs(found).argmax()]:.0f}, which is beyond any mesh")
-    corners[:, :parts] = found.reshape(-1, parts)
-    wrong = np.flatnonzero((corners[:, :parts] != found.reshape(-1, parts)).any(axis=1))
-    if wrong.size:
-        line = lines.used[int(np.searchsorted(np.cumsum(sizes), wrong[0], side="right"))]
-        raise BadFile(path, "corners of a face should be whole numbers", f"line {line + 1}")
-    return corners, sizes
-
-
-def _slashes(text: str) -> Array:
-    """The number of slashes in each word."""
-    data = np.frombuffer(b" " + text.encode("utf-8", "replace") + b" ", np.uint8)
-    inside = data > 32
-    edges = np.flatnonzero(inside[1:] != inside[:-1])
-    passed = np.concatenate([[0], np.cumsum(data == ord("/"))])
-    return passed[edges[1::2] + 1] - passed[edges[::2] + 1]
-
-
-def _full_corner(word: str) -> str:
-    parts = word.split("/")
-    return "/".join([part or "0" for part in [*parts, "0", "0"][: max(3, len(parts))]])
-
-
-def _absolute(corners: Array, sizes: Array, lines: Array, counts: Array, path: Path) -> Array:
-    """Indices from 1, negative ones counted back from what the file had listed before the face."""
-    if not (corners < 0).any():
-        return corners
-    so_far = np.repeat(counts, sizes, axis=0)
-    result = np.where(corners < 0, so_far + corners + 1, corners)
-    lost = np.flatnonzero(((corners < 0) & (result < 1)).any(axis=1))
-    if lost.size:
-        line = np.repeat(lines, sizes)[lost[0]]
-        raise BadFile(path, f"{corners[lost[0]].min()} counts back beyond the first entry", f"line {line}")
-    return result
-
-
-def _check_range(indices: Array, name: str, total: int, needed: bool, lines: Array, path: Path) -> None:
-    wrong = np.flatnonzero((indices > total) | (indices < (1 if needed else 0)))
-    if wrong.size:
-        found = f"{name} {indices[wrong[0]]}"
-        raise BadFile(path, f"a face names {found}, but there are {total:,} of them", f"line {lines[wrong[0]]}")
-
-
-MAX_OBJ_BYTES = 256 << 20  # bytes: about three million vertices
-MAX_LIKELY_METRES = 10.0  # no face, body or animal is taller
 
 
 def read(path: str | Path) -> Asset:
@@ -358,7 +118,7 @@ def read(path: str | Path) -> Asset:
         _colours(text.vertices, notes),
         materials,
         material_of,
-        extra=_belongings(text, face_of),
+        extra=_membership(text, face_of),
     )
     height = float(np.ptp(points, axis=0).max())
     if height > MAX_LIKELY_METRES:
@@ -409,11 +169,248 @@ def _materials(text: ObjText, face_of: Array, folder: Path, notes: list[str]) ->
     return [known.get(name, Material(name)) for name in names], of_face[face_of]
 
 
-def _belongings(text: ObjText, face_of: Array) -> dict[str, Any]:
-    """Names of groups and objects, and which each triangle belongs to, -1 for none."""
+def _membership(text: ObjText, face_of: Array) -> dict[str, Any]:
+    """Names of groups and objects, and the one that each triangle belongs to, -1 for none."""
     extra: dict[str, Any] = {}
     for key, names, column in (("groups", text.groups, 1), ("objects", text.objects, 2)):
         if names:
             extra[key] = names
             extra[f"{key[:-1]}_of"] = text.owners[face_of, column]
     return extra
+
+
+def parse(text: str, path: str | Path) -> ObjText:
+    """Read the text of an OBJ file; damage is refused with the line where it lies."""
+    path = Path(path)
+    if "\\" in text:
+        text = text.replace("\\\r\n", " ").replace("\\\n", " ")
+    rows = text.split("\n") if "\n" in text else text.split("\r")
+    points, uvs, normals, faces = (_Lines(len(rows)) for _ in range(4))
+    places = {"v": points, "vt": uvs, "vn": normals}
+    materials, groups, objects = _Names(), _Names(), _Names()
+    owners: list[tuple[int, int, int]] = []
+    counts: list[tuple[int, int, int]] = []  # of v, vt and vn so far; negative indices count back from them
+    libraries: list[str] = []
+    others: dict[str, int] = {}
+    for number, row in enumerate(rows):
+        keyword, _, rest = row.partition(" ")
+        if keyword not in places and keyword != "f":  # indented, or with tabs, or something else
+            keyword, _, rest = row.strip().replace("\t", " ").partition(" ")
+        if keyword in places:
+            places[keyword].add(number, rest)
+        elif keyword in ("f", "fo"):
+            faces.add(number, rest)
+            owners.append((materials.current, groups.current, objects.current))
+            counts.append((len(points.used), len(uvs.used), len(normals.used)))
+        elif keyword == "usemtl":
+            materials.use(rest.strip())
+        elif keyword == "g":
+            groups.use(" ".join(rest.split()))
+        elif keyword == "o":
+            objects.use(rest.strip())
+        elif keyword == "mtllib":
+            libraries.append(rest.strip())
+        elif keyword and not keyword.startswith("#") and keyword not in IGNORED_KEYWORDS:
+            others[keyword[:20]] = others.get(keyword[:20], 0) + 1
+    if not points.used:
+        raise BadFile(path, "an OBJ file should have vertices ('v x y z'), but has none")
+    notes = []
+    if others:
+        listed = ", ".join(f"{count} '{keyword}'" for keyword, count in list(others.items())[:6])
+        notes.append(f"lines that are no faces or vertices were left out: {listed}")
+    corners, sizes = _faces(faces, path)
+    line_of = np.array(faces.used, np.int64) + 1
+    vertices, uv_values, normal_values = _rows(points, 3, path), _rows(uvs, 1, path), _rows(normals, 3, path)
+    absolute = _absolute_indices(corners, sizes, line_of, np.array(counts, np.int64).reshape(-1, 3), path)
+    for column, (name, total) in enumerate((("v", len(vertices)), ("vt", len(uv_values)), ("vn", len(normal_values)))):
+        _check_range(absolute[:, column], name, total, column == 0, np.repeat(line_of, sizes), path)
+    return ObjText(
+        vertices,
+        np.pad(uv_values, ((0, 0), (0, 1)))[:, :2],
+        normal_values[:, :3],
+        absolute,
+        sizes,
+        line_of,
+        np.array(owners, np.int64).reshape(-1, 3),
+        tuple(materials.numbers),
+        tuple(groups.numbers),
+        tuple(objects.numbers),
+        tuple(libraries),
+        notes,
+    )
+
+
+def _rows(lines: _Lines, least: int, path: Path) -> Array:
+    """(n, width) the numbers of lines that should all have the same width; where they differ, the narrowest counts."""
+    widths = np.fromiter((len(lines.texts[i].split()) for i in lines.used), np.int64, len(lines.used))
+    if not len(widths):
+        return np.zeros((0, max(least, 1)))
+    short = np.flatnonzero(widths < least)
+    if short.size:
+        line = lines.used[short[0]]
+        shown = lines.texts[line].strip()[:40]
+        raise BadFile(path, f"at least {least} numbers were expected, but {shown!r} was found", f"line {line + 1}")
+    values = lines.numbers(path)
+    if len(values) != widths.sum():  # characters such as a no-break space are white space for `split` only
+        raise BadFile(path, f"{widths.sum()} numbers were expected, but {len(values)} were found")
+    width = int(widths.min())
+    if width == widths.max():
+        return values.reshape(-1, width)
+    starts = np.cumsum(widths) - widths
+    return values[starts[:, None] + np.arange(width)]
+
+
+def _faces(lines: _Lines, path: Path) -> tuple[Array, Array]:
+    """(C, 3) corners as the file numbers them, 0 where a part is absent, and (faces,) the sizes."""
+    sizes = np.fromiter((len(lines.texts[i].split()) for i in lines.used), np.int64, len(lines.used))
+    text = "\n".join(lines.texts)
+    if "//" in text:
+        text = text.replace("//", "/0/")
+    words = _slash_counts(text)
+    if words.size and (words.min() != words.max() or words[0] > 2 or "/ " in text or "/\n" in text or text[-1] == "/"):
+        rows = [" ".join(_full_corner(word) for word in row.split()) for row in text.split("\n")]
+        text, parts = "\n".join(rows), 3
+    else:
+        parts = int(words[0]) + 1 if words.size else 1
+    indices = numbers.parse(text.replace("/", " ").encode("utf-8", "replace"), path)
+    if indices.size != sizes.sum() * parts:
+        raise BadFile(path, "the faces hold corners that are not of the form 1, 1/2, 1//3 or 1/2/3")
+    corners = np.zeros((int(sizes.sum()), 3), np.int64)
+    if np.abs(indices).max(initial=0) > 2**31:
+        raise BadFile(
+            path, f"a face names the vertex {indices[np.abs(indices).argmax()]:.0f}, which is beyond any mesh"
+        )
+    corners[:, :parts] = indices.reshape(-1, parts)
+    wrong = np.flatnonzero((corners[:, :parts] != indices.reshape(-1, parts)).any(axis=1))
+    if wrong.size:
+        line = lines.used[int(np.searchsorted(np.cumsum(sizes), wrong[0], side="right"))]
+        raise BadFile(path, "corners of a face should be whole numbers", f"line {line + 1}")
+    return corners, sizes
+
+
+def _slash_counts(text: str) -> Array:
+    """The number of slashes in each word."""
+    data = np.frombuffer(b" " + text.encode("utf-8", "replace") + b" ", np.uint8)
+    inside = data > 32
+    edges = np.flatnonzero(inside[1:] != inside[:-1])
+    passed = np.concatenate([[0], np.cumsum(data == ord("/"))])
+    return passed[edges[1::2] + 1] - passed[edges[::2] + 1]
+
+
+def _full_corner(word: str) -> str:
+    parts = word.split("/")
+    return "/".join([part or "0" for part in [*parts, "0", "0"][: max(3, len(parts))]])
+
+
+def _absolute_indices(corners: Array, sizes: Array, lines: Array, counts: Array, path: Path) -> Array:
+    """Indices from 1, negative ones counted back from what the file had listed before the face."""
+    if not (corners < 0).any():
+        return corners
+    so_far = np.repeat(counts, sizes, axis=0)
+    result = np.where(corners < 0, so_far + corners + 1, corners)
+    lost = np.flatnonzero(((corners < 0) & (result < 1)).any(axis=1))
+    if lost.size:
+        line = np.repeat(lines, sizes)[lost[0]]
+        raise BadFile(path, f"{corners[lost[0]].min()} counts back beyond the first entry", f"line {line}")
+    return result
+
+
+def _check_range(indices: Array, name: str, total: int, needed: bool, lines: Array, path: Path) -> None:
+    wrong = np.flatnonzero((indices > total) | (indices < (1 if needed else 0)))
+    if wrong.size:
+        index = f"{name} {indices[wrong[0]]}"
+        raise BadFile(path, f"a face names {index}, but there are {total:,} of them", f"line {lines[wrong[0]]}")
+
+
+def read_materials(libraries: tuple[str, ...], folder: Path, notes: list[str]) -> dict[str, Material]:
+    """The materials of the libraries that lie beside the OBJ file, by name; what cannot be read is noted."""
+    materials: dict[str, Material] = {}
+    for library in dict.fromkeys(libraries):
+        path = _find_in_folder(folder, library)
+        if path is None:
+            notes.append(f"the material library {library[:60]!r} is not beside the file")
+            continue
+        try:
+            text = files.read_text(path, MAX_MTL_BYTES)
+        except BadFile as error:
+            notes.append(f"the material library {library[:60]!r} was left out: {error.reason}")
+            continue
+        _parse_mtl(text, folder, materials, notes)
+    return materials
+
+
+def _find_in_folder(folder: Path, name: str) -> Path | None:
+    """A file within the folder of that name; a path that leads out of the folder is not followed."""
+    try:
+        path = (folder / name.replace("\\", "/")).resolve()
+        inside = path.is_relative_to(folder.resolve()) and path.is_file()
+    except (OSError, ValueError, RuntimeError):
+        return None
+    return path if inside else None
+
+
+def _parse_mtl(text: str, folder: Path, materials: dict[str, Material], notes: list[str]) -> None:
+    name = ""
+    lost: set[str] = set()
+    for row in text.split("\n"):
+        keyword, _, rest = row.strip().replace("\t", " ").partition(" ")
+        if keyword == "newmtl":
+            name = rest.strip() or "default"
+            materials[name] = Material(name)
+        elif name and keyword and not keyword.startswith("#"):
+            changed = _apply_setting(materials[name], keyword.lower(), rest.strip(), folder, notes)
+            if changed is None:
+                lost.add(keyword)
+            else:
+                materials[name] = changed
+    lost -= {"Ni", "illum", "Ka", "Tf", "Ks"}
+    if lost:
+        notes.append(f"settings of materials were left out: {', '.join(sorted(lost)[:8])}")
+
+
+def _apply_setting(material: Material, keyword: str, rest: str, folder: Path, notes: list[str]) -> Material | None:
+    """The material with one setting changed; None where the setting is unknown or its values are not numbers."""
+    if keyword in ("map_kd", "map_ke"):
+        slot = "colour" if keyword == "map_kd" else "emissive"
+        texture = _read_texture(rest, folder, notes)
+        return material if texture is None else replace(material, textures={**material.textures, slot: texture})
+    try:
+        values = [float(word) for word in rest.split()]
+    except ValueError:
+        return None
+    if not values or not all(abs(value) < 1e6 for value in values):
+        return None
+    r, g, b = (values * 3)[:3] if len(values) < 3 else values[:3]
+    if keyword == "kd":
+        return replace(material, colour=(r, g, b, material.colour[3]))
+    if keyword == "ke":
+        return replace(material, emissive=(r, g, b))
+    if keyword == "ns":
+        shine = min(max(values[0], 0.0), MAX_SPECULAR_EXPONENT)
+        return replace(material, roughness=1 - (shine / MAX_SPECULAR_EXPONENT) ** 0.5)  # as Blender does
+    if keyword in ("d", "tr"):
+        alpha = min(max(values[0] if keyword == "d" else 1 - values[0], 0.0), 1.0)
+        mode = "BLEND" if alpha < 1 else "OPAQUE"
+        return replace(material, colour=(*material.colour[:3], alpha), alpha_mode=mode)
+    if keyword == "pm":
+        return replace(material, metallic=min(max(values[0], 0.0), 1.0))
+    if keyword == "pr":
+        return replace(material, roughness=min(max(values[0], 0.0), 1.0))
+    return None
+
+
+def _read_texture(rest: str, folder: Path, notes: list[str]) -> Texture | None:
+    """The image that a map names, options such as `-s 1 1 1` skipped."""
+    words = rest.split()
+    candidates = [rest, *(" ".join(words[i:]) for i in range(1, min(len(words), 16)))] if words else []
+    for name in candidates:
+        path = _find_in_folder(folder, name)
+        mime = MIMES.get(Path(name).suffix.lower())
+        if path is not None and mime is not None:
+            try:
+                return Texture(Image(path.name, mime, files.read_bytes(path, MAX_IMAGE_BYTES)))
+            except BadFile as error:
+                notes.append(f"the image {name[:60]!r} was left out: {error.reason}")
+                return None
+    notes.append(f"the image {rest[-60:]!r} is not beside the file, or no PNG or JPEG")
+    return None

@@ -1,7 +1,7 @@
-"""Which formats there are, which file is which, and the two verbs `read` and `write`.
+"""The table of file formats, the format of a file by its ending, and the two verbs `read` and `write`.
 
 A format is a module with `read(path, ...) -> Asset` and, where used for output, `write(asset, path) -> notes`, one
-note for each thing that the format could not hold. Modules are loaded when a file of theirs is met.
+note for each thing that the format could not hold. Modules are loaded when a file of their format is read or written.
 """
 
 from __future__ import annotations
@@ -86,17 +86,17 @@ def read(path: str | Path, **options: Any) -> Asset:
         asset: Asset = getattr(module, entry.reader)(path, **given)
     except (BadFile, Unsupported):
         raise
-    except InvalidInput as error:  # a noun refused what the file says: name the file
+    except InvalidInput as error:  # a character's class refused what the file says: name the file
         raise BadFile(path, str(error)) from error
     return Asset(asset.characters, asset.clips, asset.curves, asset.notes, entry.name)
 
 
 def write(asset: Asset, path: str | Path) -> tuple[str, ...]:
-    """Write an asset in the format of the path's ending, whole or not at all; returns what it could not hold."""
+    """Write an asset in the format of the path's ending, whole or not at all; returns notes on what was lost."""
     entry = format_of(path)
     if not entry.writes:
-        able = ", ".join(e for f in FORMATS if f.writes for e in f.endings)
-        raise Unsupported(path, f"{entry.name} files are read but not written; written are: {able}")
+        written = ", ".join(e for f in FORMATS if f.writes for e in f.endings)
+        raise Unsupported(path, f"{entry.name} files are read but not written; written are: {written}")
     module = importlib.import_module(f"understudy.formats.{entry.module}")
     with files.write_atomically(path) as temporary:
         try:
@@ -104,7 +104,8 @@ def write(asset: Asset, path: str | Path) -> tuple[str, ...]:
         except FileError as error:  # name the file that was asked for, not the temporary one
             raise type(error)(path, error.reason, error.place) from error
     lost = [
-        f"the layers of character {character.name!r} were lost; `understudy.rig.flatten` makes shapes of them"
+        f"the layers of character {character.name!r} were lost; "
+        "`understudy.character.rig.flatten_asset` makes shapes of them"
         for character in asset.characters
         if character.layers is not None
     ]
