@@ -7,8 +7,9 @@ counted over the imports at module level; those inside functions are allowed, as
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+
+from tests.data_folder import PROJECT
+from tools.house_report import Module, Modules, find_cycles, read_modules
 
 import understudy
 
@@ -32,106 +33,54 @@ edit: points solver
 express: graph acting
 """
 FLOOR = {room.strip(): number for number, line in enumerate(LAYERS.strip().splitlines()) for room in line.split("|")}
-PACKAGE = Path(understudy.__file__).parent
-MOST_MODULES = 20  # in one folder
+ORDER = {row.split(":")[0]: row.split(":")[1].split() for row in INSIDE.strip().splitlines()}
 
 
-def modules() -> dict[str, str]:
-    """Dotted name -> source text of every module of the package."""
-    found = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
-        found[".".join(parts).removesuffix(".__init__")] = path.read_text(encoding="utf-8")
-    return found
+def names(node: ast.Import | ast.ImportFrom) -> list[str]:
+    """The dotted names of the package that a statement imports."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names if alias.name.startswith("understudy.")]
+    assert node.level == 0, "imports are absolute"
+    return [f"{node.module}.{alias.name}" for alias in node.names if (node.module or "").startswith("understudy.")]
 
 
-def imports(source: str, everywhere: bool) -> Iterator[str]:
-    """The dotted names that a module imports from the package: at module level, or everywhere in it."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree) if everywhere else _at_module_level(tree.body):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name.startswith("understudy."))
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "imports are absolute"
-            if node.module and node.module.split(".")[0] == "understudy":
-                yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def _at_module_level(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    for node in body:
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            continue
-        if isinstance(node, ast.If | ast.Try | ast.With):
-            yield from _at_module_level(node.body)
-        yield node
-
-
-def room(module: str) -> str:
-    """The room of a dotted name: `edit` of `understudy.edit.solver.qp`."""
-    return (module.split(".") + [""])[1]
-
-
-def breaches(sources: Mapping[str, str]) -> list[str]:
-    """The imports that go up or sideways, between rooms and inside them."""
-    inside = {row.split(":")[0]: row.split(":")[1].split() for row in INSIDE.strip().splitlines()}
+def breaches(modules: Modules) -> list[str]:
+    """The imports that go up or sideways, between rooms and inside them, at any depth of nesting."""
     found = []
-    for module, source in sources.items():
-        here = room(module)
-        if here not in FLOOR:
+    for module in modules.values():
+        _, room, folder = (*module.name.split("."), "", "")[:3]
+        if room not in FLOOR:
             continue  # the front door and `python -m understudy` import anything
-        for name in imports(source, everywhere=True):
-            there = room(name)
-            if there in FLOOR and there != here and FLOOR[there] >= FLOOR[here]:
-                found.append(f"{module} imports {name}, which is not below it")
-            order = inside.get(here, [])
-            a, b = ((each.split(".") + ["", "", ""])[2] for each in (module, name))
-            if there == here and a in order and b in order and order.index(b) > order.index(a):
-                found.append(f"{module} imports {name}, though {here} is ordered {' < '.join(order)}")
-    return found
-
-
-def cycles(sources: Mapping[str, str]) -> list[list[str]]:
-    """Modules that import each other in a circle at module level, each circle once."""
-    graph = {}
-    for module, source in sources.items():
-        names = {name if name in sources else name.rpartition(".")[0] for name in imports(source, everywhere=False)}
-        graph[module] = {name for name in names if name in sources and name not in (module, "understudy")}
-    found, done = [], set()
-
-    def visit(module: str, trail: list[str]) -> None:
-        if module in trail:
-            found.append(trail[trail.index(module) :])
-        elif module not in done:
-            for name in sorted(graph[module]):
-                visit(name, [*trail, module])
-            done.add(module)
-
-    for module in graph:
-        visit(module, [])
+        for name in (
+            name
+            for node in ast.walk(module.tree)
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for name in names(node)
+        ):
+            _, other, place = (*name.split("."), "", "")[:3]
+            if other in FLOOR and other != room and FLOOR[other] >= FLOOR[room]:
+                found.append(f"{module.name} imports {name}, which is not above it")
+            order = ORDER.get(room, [])
+            if other == room and {folder, place} <= set(order) and order.index(place) > order.index(folder):
+                found.append(f"{module.name} imports {name}, though {room} is ordered {' < '.join(order)}")
     return found
 
 
 def test_every_room_has_its_layer() -> None:
-    assert {room(module) for module in modules()} - {"", "__main__"} <= set(FLOOR)
+    assert {(*name.split("."), "")[1] for name in read_modules(PROJECT)} - {"", "__main__"} <= set(FLOOR)
 
 
 def test_imports_go_down() -> None:
-    assert breaches(modules()) == []
+    assert breaches(read_modules(PROJECT)) == []
 
 
 def test_no_two_modules_import_each_other() -> None:
-    assert cycles(modules()) == []
-
-
-def test_no_folder_is_too_full() -> None:
-    folders = [path.parent for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
-    counts = {str(folder.relative_to(PACKAGE)): folders.count(folder) for folder in folders}
-    assert {folder: count for folder, count in counts.items() if count > MOST_MODULES} == {}
+    assert find_cycles(read_modules(PROJECT), inner=False) == []
 
 
 def test_no_public_name_is_that_of_a_room() -> None:
     """`import understudy.edit` would replace a function `understudy.edit`."""
-    assert set(getattr(understudy, "__all__", ())) & {room(module) for module in modules()} == set()
+    assert set(getattr(understudy, "__all__", ())) & set(FLOOR) == set()
 
 
 def test_the_guard_sees_a_breach_and_a_cycle() -> None:
@@ -139,8 +88,7 @@ def test_the_guard_sees_a_breach_and_a_cycle() -> None:
         "understudy.maths.a": "def f():\n    from understudy.cli import app\n",
         "understudy.edit.points.b": "from understudy.edit.solver import c\n",
         "understudy.edit.solver.c": "from understudy.edit.points import b\n",
-        "understudy.edit.points": "",
-        "understudy.edit.solver": "",
     }
-    assert len(breaches(planted)) == 2
-    assert cycles(planted) == [["understudy.edit.points.b", "understudy.edit.solver.c"]]
+    modules = {name: Module(name, PROJECT, 1, ast.parse(text)) for name, text in planted.items()}
+    assert len(breaches(modules)) == 2
+    assert len(find_cycles(modules, inner=False)) == 1
