@@ -1,7 +1,7 @@
-"""The one place where arrays from outside are checked.
+"""Checks of arguments: arrays, indices, quaternions, names, numbers.
 
-Each function takes what a caller gave, the name by which the caller knows it, and what is expected; it returns a frozen
-array of the right type, or raises `InvalidInput` with a sentence that says what was found.
+Each function takes a value, the caller's name for it, and what is expected; it returns a frozen array of the right
+type, or raises `InvalidInput` with a sentence that says what was found.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from understudy.errors import InvalidInput, spelling_hint
 Array = NDArray[Any]
 
 # A quaternion whose length is this near to 1 is kept as given. Files have (0, 0, 0.707, 0.707), 1.5e-4 short, and
-# viewers draw it as it is; made unit, a character would differ from what its author saw by 2e-4 of its size. Float32
-# leaves 1e-7; normalised bytes leave 4e-3, and are made unit.
+# viewers draw it as it is; normalised, a character would differ from what its author saw by 2e-4 of its size. Float32
+# leaves 1e-7; normalised bytes leave 4e-3, and are normalised here.
 NEAR_UNIT = 1e-3
 
-# No coordinate, angle or weight comes near. Products of a few such numbers stay within float64, and one within float32.
+# Far above any coordinate, angle or weight. Products of a few such numbers fit float64, and a single one fits float32.
 LARGEST_NUMBER = 1e30
 
 
@@ -35,7 +35,7 @@ def array(
     """A frozen copy of `value` with the given shape.
 
     `shape` holds a number where the size is fixed, a letter where it is free but named (the same letter twice must
-    have the same size), None where anything goes.
+    have the same size), None where any size is allowed.
     """
     try:
         result = np.array(value, dtype=dtype, order="C")
@@ -53,11 +53,11 @@ def _check_shape(value: Array, name: str, shape: Sequence[int | str | None]) -> 
     if value.ndim != len(shape):
         raise InvalidInput(f"{name} should have shape {expected}, but has shape {value.shape}")
     letters: dict[str, int] = {}
-    for found, wanted in zip(value.shape, shape):
+    for actual, wanted in zip(value.shape, shape):
         if wanted is None:
             continue
-        size = letters.setdefault(wanted, found) if isinstance(wanted, str) else wanted
-        if found != size:
+        size = letters.setdefault(wanted, actual) if isinstance(wanted, str) else wanted
+        if actual != size:
             raise InvalidInput(f"{name} should have shape {expected}, but has shape {value.shape}")
 
 
@@ -68,7 +68,7 @@ def freeze(value: Array) -> Array:
 
 
 def output(out: Array | None, shape: tuple[int, ...], dtype: Any) -> Array:
-    """An array to write a result into: a new one, or `out`, refused unless it is of that shape and type."""
+    """An array to write a result into: a new one, or `out`; `InvalidInput` unless `out` has that shape and type."""
     if out is None:
         return np.empty(shape, dtype)
     if out.shape != shape or out.dtype != dtype or not out.flags.c_contiguous or not out.flags.writeable:
@@ -86,7 +86,7 @@ def indices(value: Array, name: str, below: int, lowest: int = 0) -> None:
 
 
 def unit_quaternions(value: ArrayLike, name: str, shape: Sequence[int | str | None]) -> Array:
-    """Frozen unit quaternions (x, y, z, w) in the last axis: made unit where not near it, refused where zero."""
+    """Frozen unit quaternions (x, y, z, w) in the last axis, normalised where not near unit; zero is an error."""
     result = np.array(array(value, name, shape))
     length = np.sqrt(np.einsum("...i,...i->...", result, result))
     if result.size and length.min() < 1e-8:
@@ -131,7 +131,7 @@ def one_of(value: str, name: str, available: Iterable[str]) -> str:
 
 
 def large_array(value: Any, name: str, shape: tuple[int | None, ...], dtype: Any) -> Array:
-    """A finite array of a shape, itself where type and shape are right: `array` would copy what may be gigabytes."""
+    """A finite array of a shape, not copied where its type is right: it may have gigabytes."""
     array = np.asarray(value, dtype)
     if array.ndim != len(shape) or any(want is not None and want != have for want, have in zip(shape, array.shape)):
         wanted = ", ".join("any" if size is None else str(size) for size in shape)

@@ -1,7 +1,7 @@
 """One tree of exceptions.
 
-Everything that understudy raises on purpose is an `UnderstudyError`, so a caller can catch the lot and the command line
-can turn it into one sentence and a non-zero exit. Each message says what was given and what was expected.
+Everything that understudy raises on purpose is an `UnderstudyError`, so a caller can catch all of them and the command
+line can turn each into one sentence and a non-zero exit. Each message says what was given and what was expected.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class UnderstudyError(Exception):
 
 
 class InvalidInput(UnderstudyError, ValueError):
-    """A value from outside does not have the shape, range or meaning that is needed."""
+    """An argument does not have the required shape, range or meaning."""
 
 
 class FileError(UnderstudyError):
@@ -36,7 +36,7 @@ class BadFile(FileError):
 
 
 class Unsupported(FileError):
-    """The file is sound, but holds something that understudy does not read or write."""
+    """The file is valid, but holds something that understudy does not read or write."""
 
 
 class MissingExtra(UnderstudyError):
@@ -48,12 +48,12 @@ class MissingExtra(UnderstudyError):
 
 
 def join_names(names: Iterable[str], most: int = 5) -> str:
-    """Names for a sentence, each once, cut short: `'Hips', 'Spine' and 30 more`."""
+    """Names for a message, each once, at most `most`: `'Hips', 'Spine' and 30 more`."""
     known = list(dict.fromkeys(names))
     return ", ".join(map(repr, known[:most])) + (f" and {len(known) - most} more" if len(known) > most else "")
 
 
 def spelling_hint(word: object, known: Iterable[str]) -> str:
-    """A hint for a sentence, where a word is nearly one that is known: ` (did you mean 'Idle'?)`."""
+    """A hint for a message, where a word is similar to a known one: ` (did you mean 'Idle'?)`."""
     close = get_close_matches(str(word), list(known), 1)
     return f" (did you mean {close[0]!r}?)" if close else ""

@@ -1,4 +1,4 @@
-"""Reading files with a bound on their size, and writing them whole or not at all."""
+"""Read files with a bound on their size, and write them atomically."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_FILE_BYTES = 1 << 30
 
 
 def read_bytes(path: str | Path, largest: int = MAX_FILE_BYTES) -> bytes:
-    """The content of a file that exists, is a file, and is not larger than the bound."""
+    """The content of a file of at most `largest` bytes; `BadFile` where it is missing, a folder or larger."""
     path = Path(path)
     try:
         if path.is_dir():
@@ -43,9 +43,9 @@ def read_text(path: str | Path, largest: int = MAX_FILE_BYTES) -> str:
 
 @contextmanager
 def write_atomically(path: str | Path) -> Iterator[Path]:
-    """A temporary path beside `path`, renamed onto it when the block ends well and removed when it does not.
+    """A temporary path beside `path`, renamed to `path` when the block succeeds and removed when it fails.
 
-    with written_whole("walk.glb") as temporary: temporary.write_bytes(data)
+    with write_atomically("walk.glb") as temporary: temporary.write_bytes(data)
     """
     path = Path(path)
     if path.is_dir():
@@ -53,7 +53,7 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
     if not path.parent.is_dir():
         raise InvalidInput(f"cannot write {path}: there is no folder {path.parent}")
     try:
-        # the ending stays last, since encoders choose the container by it
+        # keeps the suffix, since encoders choose the container by it
         handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=f".part{path.suffix}", dir=path.parent)
     except OSError as error:
         raise InvalidInput(f"cannot write {path}: {error.strerror or error}") from None
@@ -65,7 +65,7 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
         os.umask(mask)
         temporary.chmod(0o666 & ~mask)
         temporary.replace(path)
-    except OSError as error:  # a full disk, say: name the file that was asked for
+    except OSError as error:  # such as a full disk: name the requested file
         raise InvalidInput(f"cannot write {path}: {error.strerror or error}") from None
     finally:
         temporary.unlink(missing_ok=True)

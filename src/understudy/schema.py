@@ -1,4 +1,4 @@
-"""Tables of TOML files that people write: every mistake is one sentence that names the file, the place and why."""
+"""Tables of hand-written TOML files: every mistake is one sentence with the file, the place and the reason."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def parse_toml(text: str, path: str, largest: int) -> dict[str, Any]:
 
 
 class TableReader:
-    """One file being read: values are taken out of its tables by what they should be."""
+    """One file being read: each method returns a value of one type, or raises `BadFile` with the place in the file."""
 
     def __init__(self, path: str) -> None:
         self.path = str(path)
 
     def fail(self, reason: str, place: str = "") -> NoReturn:
-        """Refuse the file, with the place in it."""
+        """Raise `BadFile` with a reason and the place in the file."""
         raise BadFile(self.path, reason, place)
 
     def keys(
         self, table: Mapping[str, Any], known: Collection[str], place: str, what: str, also: Collection[str] = ()
     ) -> None:
-        """Refuse the first key that is not known, with the nearest that is; `also` are keys that were taken before."""
+        """Raise for the first unknown key, with the nearest known one; `also` are known keys, read elsewhere."""
         for key in table:
             if key not in known:
                 every = (*also, *known)
@@ -47,7 +47,7 @@ class TableReader:
         return value
 
     def entries(self, value: Any, name: str, place: str) -> list[Any]:
-        """A list of anything; a single thing is a list of one."""
+        """A list of any values; a single table or text is a list of one."""
         if isinstance(value, (dict, str)):
             return [value]
         if not isinstance(value, list):
@@ -64,7 +64,7 @@ class TableReader:
         return float(value)
 
     def numbers(self, value: Any, name: str, place: str, count: int, what: str) -> tuple[float, ...]:
-        """`count` finite numbers; `what` says what they are, as in "a place [x, y, z] in metres"."""
+        """`count` finite numbers; `what` describes them, as in "a place [x, y, z] in metres"."""
         if not isinstance(value, list) or len(value) != count or not all(is_number(number) for number in value):
             self.fail(f"{name} should be {what}, but is {format_value(value)}", place)
         return tuple(map(float, value))
@@ -76,7 +76,7 @@ class TableReader:
         return value
 
     def word(self, value: Any, name: str, place: str, known: Collection[str] = ()) -> str:
-        """A name, one of `known` where there are any."""
+        """A name, one of `known` where that is given."""
         if not isinstance(value, str) or not value.strip():
             self.fail(f"{name} should be a name, but is {format_value(value)}", place)
         if known and value not in known:
@@ -92,7 +92,7 @@ def is_number(value: Any) -> bool:
 
 
 def format_value(value: Any) -> str:
-    """A value for a sentence."""
+    """A value for a message."""
     if isinstance(value, dict):
         return "a table"
     text = repr(value)
@@ -100,6 +100,6 @@ def format_value(value: Any) -> str:
 
 
 def join_words(words: Collection[str]) -> str:
-    """Words for a sentence."""
+    """Words for a message: `'a', 'b' and 'c'`."""
     listed = [f"'{word}'" for word in words]
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"

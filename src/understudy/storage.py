@@ -1,14 +1,12 @@
-"""NumPy archives from elsewhere: never unpickled, and every array's size is known before memory is taken.
+"""The `.understudy` file, and NumPy archives from elsewhere.
 
-An .npz is a zip of .npy members, each a short header (type and shape) and raw numbers. A zip may claim any size and
-unpack to a thousand times its own, so the header, the zip's directory and the bounds below must agree before data is
-read.
+**`.understudy`**: a JSON header and arrays, in a zip whose members are stored uncompressed, so that 15 MB are read in
+the time of a copy. `header.json` names the format and its version; every array is an .npy member. Nothing is pickled.
 
-The `.understudy` file: a JSON header and arrays, in a zip whose members are stored as they are.
-
-`header.json` names the format and its version; every array is an .npy member. Nothing is packed, so that 15 MB are
-read in the time of a copy, and nothing is pickled. A file from elsewhere is never trusted: sizes are known before
-memory is taken (`formats.npz_archive`), numbers are checked by whoever asks for them (`Field`).
+**Archives** (.npz) are a zip of .npy members, each a short header (type and shape) and raw numbers. A zip may claim any
+size and unpack to a thousand times its own, so the header, the zip's directory and the bounds below must agree before
+data is read. A file from elsewhere is never trusted: nothing is unpickled, sizes are known before memory is allocated
+(`Archive`), and arrays are checked against a declaration (`Field`, `check_arrays`).
 """
 
 from __future__ import annotations
@@ -30,12 +28,18 @@ from understudy import files
 from understudy.checks import Array, freeze
 from understudy.errors import BadFile, InvalidInput
 
-MAX_ARRAYS_BYTES = 4 << 30  # bytes, of all arrays read from one file
-MAX_ARRAY_HEADER_BYTES = 10_000  # bytes; that of a plain array has 118
+FORMAT = "understudy"
+FORMAT_VERSION = 1
+HEADER = "header.json"
+MEMBER_DATE = (1980, 1, 1, 0, 0, 0)  # of every member, so that equal content gives equal files
+NOT_OURS = "is not an understudy file, or is cut short"
+
+MAX_HEADER_BYTES = 64 << 20  # 10,000 controls are half a megabyte
+MAX_ARRAYS_BYTES = 4 << 30  # of all arrays read from one file
+MAX_ARRAY_HEADER_BYTES = 10_000  # that of a plain array has 118
 MAX_MEMBERS = 10_000
-# Repetitive animation packs 50 to 1 or so. Up to a quarter of a gigabyte anything goes, beyond it no more than this.
-MAX_COMPRESSION_RATIO = 200
-UNCHECKED_RATIO_BYTES = 1 << 28
+MAX_COMPRESSION_RATIO = 200  # repetitive animation has about 50
+UNCHECKED_RATIO_BYTES = 1 << 28  # unpacked size up to which any ratio is allowed
 
 DAMAGE_ERRORS = (
     zipfile.BadZipFile,
@@ -49,12 +53,97 @@ DAMAGE_ERRORS = (
     IndexError,
     SyntaxError,
     tokenize.TokenError,
-    NotImplementedError,  # a way of packing that Python does not know
+    NotImplementedError,  # a compression method that Python does not know
     RuntimeError,  # locked with a password
     OverflowError,
     MemoryError,
     RecursionError,
 )
+
+
+class Field(NamedTuple):
+    """Declaration of an array: the kind of its numbers (`f`, `i`, `b`, `u`) and its shape, letters for free sizes."""
+
+    kind: str
+    shape: tuple[int | str, ...]
+
+
+def write(path: str | Path, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+    """Write a header of plain values and arrays by name, atomically."""
+    text = json.dumps({**header, "format": FORMAT, "version": FORMAT_VERSION}, ensure_ascii=False, allow_nan=False)
+    with files.write_atomically(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo(HEADER, MEMBER_DATE), text.encode())
+        for name, value in arrays.items():
+            value = np.asarray(value)
+            if value.dtype.hasobject:
+                raise InvalidInput(f"the array {name!r} should hold plain numbers, but holds objects")
+            member = BytesIO()
+            np.lib.format.write_array(member, np.asarray(value, order="C"), version=(1, 0), allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy", MEMBER_DATE), member.getbuffer())
+
+
+def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The header and the read-only arrays of a file that `write` wrote; `BadFile` for any other."""
+    header = read_header(path)
+    with Archive(path) as archive:
+        return header, {name: freeze(archive.read(name)) for name in archive.names}
+
+
+def read_header(path: str | Path) -> dict[str, Any]:
+    """The header alone, without `format` and `version`, which are checked here."""
+    path = Path(path)
+    if path.is_dir():
+        raise BadFile(path, "is a folder, but a file was expected")
+    if not path.is_file():
+        raise BadFile(path, "there is no such file")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = archive.getinfo(HEADER).file_size
+            if size > MAX_HEADER_BYTES:
+                raise BadFile(path, f"has a header of {size:,} bytes, but at most {MAX_HEADER_BYTES:,} are read")
+            header = json.loads(archive.read(HEADER))
+    except BadFile:
+        raise
+    except DAMAGE_ERRORS:  # the directory of a zip is at its end: without it no member can be found
+        raise BadFile(path, NOT_OURS) from None
+    if not isinstance(header, dict) or header.pop("format", None) != FORMAT:
+        raise BadFile(path, NOT_OURS)
+    version = header.pop("version", None)
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise BadFile(path, f"should have a version of 1 to {FORMAT_VERSION}, but has {version!r}")
+    if version > FORMAT_VERSION:
+        raise BadFile(
+            path, f"was written by a newer understudy (version {version}; this one reads up to {FORMAT_VERSION})"
+        )
+    return header
+
+
+def check_arrays(
+    path: str | Path, arrays: Mapping[str, Array], fields: Mapping[str, Field], sizes: Mapping[str, int] | None = None
+) -> dict[str, Array]:
+    """The arrays that `fields` declares, each of its kind and shape, floats finite; else `BadFile`.
+
+    A letter in a shape stands for the same size in all arrays of the call; `sizes` gives those that are known before.
+    """
+    letters = dict(sizes or {})
+    checked = {}
+    for name, (kind, shape) in fields.items():
+        if name not in arrays:
+            raise BadFile(path, f"should have the array {name!r}, but has not")
+        value = arrays[name]
+        if value.dtype.kind != kind:
+            raise BadFile(path, f"the array {name!r} should hold numbers of kind {kind!r}, but holds {value.dtype}")
+        wanted = [size if isinstance(size, int) else letters.get(size) for size in shape]
+        if value.ndim != len(shape) or any(w is not None and w != have for w, have in zip(wanted, value.shape)):
+            known = ", ".join(letter if size is None else str(size) for letter, size in zip(map(str, shape), wanted))
+            raise BadFile(path, f"the array {name!r} should have shape ({known}), but has {value.shape}")
+        for letter, size in zip(shape, value.shape):
+            if isinstance(letter, str) and letters.setdefault(letter, size) != size:
+                raise BadFile(path, f"the array {name!r} should have one size for {letter}, but has {value.shape}")
+        if kind == "f" and not np.isfinite(value).all():
+            raise BadFile(path, f"the array {name!r} should be finite, but is not")
+        checked[name] = value
+    return checked
 
 
 class Archive:
@@ -130,96 +219,3 @@ def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     if version == (2, 0):
         return np.lib.format.read_array_header_2_0(stream, max_header_size=MAX_ARRAY_HEADER_BYTES)
     raise ValueError(f"unknown version {version} of the array format")
-
-
-FORMAT = "understudy"
-FORMAT_VERSION = 1
-HEADER = "header.json"
-MAX_HEADER_BYTES = 64 << 20  # bytes; 10,000 controls are half a megabyte
-NOT_OURS = "is not an understudy file, or is cut short"
-MEMBER_DATE = (1980, 1, 1, 0, 0, 0)  # of every member, so that the same content is the same file
-
-
-class Field(NamedTuple):
-    """What an array should be: the kind of its numbers (`f`, `i`, `b`, `u`) and its shape, letters for free sizes."""
-
-    kind: str
-    shape: tuple[int | str, ...]
-
-
-def write(path: str | Path, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-    """Write a header of plain values and arrays by name, whole or not at all."""
-    text = json.dumps({**header, "format": FORMAT, "version": FORMAT_VERSION}, ensure_ascii=False, allow_nan=False)
-    with files.write_atomically(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(zipfile.ZipInfo(HEADER, MEMBER_DATE), text.encode())
-        for name, value in arrays.items():
-            value = np.asarray(value)
-            if value.dtype.hasobject:
-                raise InvalidInput(f"the array {name!r} should hold plain numbers, but holds objects")
-            member = BytesIO()
-            np.lib.format.write_array(member, np.asarray(value, order="C"), version=(1, 0), allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy", MEMBER_DATE), member.getbuffer())
-
-
-def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The header and the arrays, read-only, of a file that `write` wrote; any other is refused in one sentence."""
-    header = read_header(path)
-    with Archive(path) as archive:
-        return header, {name: freeze(archive.read(name)) for name in archive.names}
-
-
-def read_header(path: str | Path) -> dict[str, Any]:
-    """The header alone, without `format` and `version`, which are checked here."""
-    path = Path(path)
-    if path.is_dir():
-        raise BadFile(path, "is a folder, but a file was expected")
-    if not path.is_file():
-        raise BadFile(path, "there is no such file")
-    try:
-        with zipfile.ZipFile(path) as archive:
-            size = archive.getinfo(HEADER).file_size
-            if size > MAX_HEADER_BYTES:
-                raise BadFile(path, f"has a header of {size:,} bytes, but at most {MAX_HEADER_BYTES:,} are read")
-            header = json.loads(archive.read(HEADER))
-    except BadFile:
-        raise
-    except DAMAGE_ERRORS:  # the directory of a zip is its end: where that is cut off, nothing of it can be found
-        raise BadFile(path, NOT_OURS) from None
-    if not isinstance(header, dict) or header.pop("format", None) != FORMAT:
-        raise BadFile(path, NOT_OURS)
-    version = header.pop("version", None)
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise BadFile(path, f"should have a version of 1 to {FORMAT_VERSION}, but has {version!r}")
-    if version > FORMAT_VERSION:
-        raise BadFile(
-            path, f"was written by a newer understudy (version {version}; this one reads up to {FORMAT_VERSION})"
-        )
-    return header
-
-
-def check_arrays(
-    path: str | Path, arrays: Mapping[str, Array], fields: Mapping[str, Field], sizes: Mapping[str, int] | None = None
-) -> dict[str, Array]:
-    """The arrays that `fields` declares, each of its kind and shape, floats finite; else a sentence says what is wrong.
-
-    A letter in a shape stands for the same size in all arrays of the call; `sizes` gives those that are known before.
-    """
-    letters = dict(sizes or {})
-    found = {}
-    for name, (kind, shape) in fields.items():
-        if name not in arrays:
-            raise BadFile(path, f"should have the array {name!r}, but has not")
-        value = arrays[name]
-        if value.dtype.kind != kind:
-            raise BadFile(path, f"the array {name!r} should hold numbers of kind {kind!r}, but holds {value.dtype}")
-        wanted = [size if isinstance(size, int) else letters.get(size) for size in shape]
-        if value.ndim != len(shape) or any(w is not None and w != have for w, have in zip(wanted, value.shape)):
-            known = ", ".join(letter if size is None else str(size) for letter, size in zip(map(str, shape), wanted))
-            raise BadFile(path, f"the array {name!r} should have shape ({known}), but has {value.shape}")
-        for letter, size in zip(shape, value.shape):
-            if isinstance(letter, str) and letters.setdefault(letter, size) != size:
-                raise BadFile(path, f"the array {name!r} should have one size for {letter}, but has {value.shape}")
-        if kind == "f" and not np.isfinite(value).all():
-            raise BadFile(path, f"the array {name!r} should be finite, but is not")
-        found[name] = value
-    return found

@@ -1,11 +1,4 @@
-"""x(s) = u on the unit segment x0 = 0, x3 = 1: Newton's method inside a shrinking bracket.
-
-With x1 = p1 and x2 = p2 the cubic is x(s) = c1 s + c2 s^2 + c3 s^3, c1 = 3 p1, c2 = 3 (p2 - 2 p1), c3 = 1 + 3 p1 -
-3 p2. A Newton step that leaves the bracket, or does not at least halve the step before it, is replaced by a
-bisection, so that every problem ends, also the flat ones (handles as long as the segment make x' = 0 in the middle,
-where Newton alone creeps).
-
-One cubic Bezier segment of an animation curve, with free handles in time and value.
+"""One cubic Bezier segment of an animation curve, with free handles in time and value.
 
 The segment between two keys P0 and P3 has inner points P1 = P0 + after and P2 = P3 - before [Ciccone 2019, appendix
 A]. Each handle is an offset (dt, dv), so both time offsets are positive. Time and value are cubics in a parameter s:
@@ -15,7 +8,12 @@ A]. Each handle is an offset (dt, dv), so both time offsets are positive. Time a
 and the value at time t is y(s) with x(s) = t. Where each time handle is no longer than the segment, x rises and s
 is unique. Control points are x (..., 4) and y (..., 4); times t (...) broadcast against their leading dimensions.
 
-A slerp as a Bezier segment: quaternion columns that are cubics in time, and the same turn once normalised.
+**Solving x(s) = u** on the unit segment x0 = 0, x3 = 1, by Newton's method inside a shrinking bracket. With x1 = p1 and
+x2 = p2 the cubic is x(s) = c1 s + c2 s^2 + c3 s^3, c1 = 3 p1, c2 = 3 (p2 - 2 p1), c3 = 1 + 3 p1 - 3 p2. A Newton step
+that leaves the bracket, or does not at least halve the step before it, is replaced by a bisection, so that every
+problem ends, also the flat ones (handles as long as the segment make x' = 0 in the middle, where Newton alone creeps).
+
+**Slerp as a Bezier segment**: quaternion columns that are cubics in time, and the same rotation once normalised.
 """
 
 from __future__ import annotations
@@ -37,49 +35,6 @@ larger would show in derivatives. A residual of 2e-16 is rounding: the next floa
 MIN_COMPILED_EQUATIONS = 10_000
 """Below this many equations NumPy takes a few milliseconds and importing numba a hundred times that; above it the
 compiled loop wins, three to five times over for a million."""
-
-
-def solve_unit(p1: Array, p2: Array, u: Array) -> Array:
-    """s (N,) for p1, p2 and u in [0, 1], each (N,)."""
-    kernels = jit.kernels("understudy.maths.scalar_kernels") if u.size >= MIN_COMPILED_EQUATIONS else None
-    if kernels is None:
-        return newton(p1, p2, u)
-    out = np.empty(u.size)
-    kernels.bezier_newton(
-        *map(np.ascontiguousarray, (p1, p2, u)), out, MAX_NEWTON_STEPS, STEP_TOLERANCE, RESIDUAL_TOLERANCE
-    )
-    return out
-
-
-def newton(p1: Array, p2: Array, u: Array) -> Array:
-    """The same in NumPy: all equations step together, and the solved ones are dropped when half are done."""
-    c1, c2, c3 = 3.0 * p1, 3.0 * (p2 - 2.0 * p1), 1.0 + 3.0 * (p1 - p2)
-    result = u.copy()
-    s, low, high, last = u.copy(), np.zeros(u.size), np.ones(u.size), np.ones(u.size)
-    active, unsolved = np.arange(u.size), np.ones(u.size, dtype=bool)
-    for _ in range(MAX_NEWTON_STEPS):
-        residual = ((c3 * s + c2) * s + c1) * s - u
-        rate = (3.0 * c3 * s + 2.0 * c2) * s + c1
-        low, high = np.where(residual <= 0, s, low), np.where(residual >= 0, s, high)
-        step = residual / np.where(np.abs(rate) < 1e-300, 1e-300, rate)
-        new = s - step
-        poor = (new < low) | (new > high) | (np.abs(2.0 * step) > np.abs(last))
-        new = np.where(poor, 0.5 * (low + high), new)
-        last = s - new
-        unsolved &= np.abs(residual) > RESIDUAL_TOLERANCE
-        s = np.where(unsolved, new, s)
-        unsolved &= np.abs(last) > STEP_TOLERANCE
-        left = np.count_nonzero(unsolved)
-        if 2 * left <= active.size:
-            result[active] = s
-            if left == 0:
-                return result
-            keep, unsolved = unsolved, unsolved[unsolved]
-            active, s, low, high, last = active[keep], s[keep], low[keep], high[keep], last[keep]
-            c1, c2, c3, u = c1[keep], c2[keep], c3[keep], u[keep]
-    result[active] = s
-    return result
-
 
 MIN_TIME_SLOPE_RATIO = 1e-9
 """x'(s) below this fraction of the segment counts as a halt of time. Handles of up to 0.95 of the segment keep x'
@@ -116,6 +71,18 @@ def bernstein(s: ArrayLike) -> Array:
     return np.stack((m * m * m, 3.0 * m * m * s, 3.0 * m * s * s, s * s * s), axis=-1)
 
 
+def evaluate(x: ArrayLike, y: ArrayLike, t: ArrayLike) -> Array:
+    """The value (...) at time t (...); before and after the segment its end values hold."""
+    s = parameter(x, t)
+    return np.einsum("...i,...i->...", bernstein(s), np.asarray(y, dtype=float))
+
+
+def parameter(x: ArrayLike, t: ArrayLike) -> Array:
+    """`solve_parameter` of control points x (..., 4): s (...)."""
+    x = np.asarray(x, dtype=float)
+    return solve_parameter(x[..., 0], x[..., 1], x[..., 2], x[..., 3], t)
+
+
 def solve_parameter(x0: ArrayLike, x1: ArrayLike, x2: ArrayLike, x3: ArrayLike, t: ArrayLike) -> Array:
     """s in [0, 1] with x(s) = t, by Newton's method with a bisection safeguard. All arguments broadcast to (...).
 
@@ -131,16 +98,46 @@ def solve_parameter(x0: ArrayLike, x1: ArrayLike, x2: ArrayLike, x3: ArrayLike, 
     return np.where(empty | (u <= 0) | (u >= 1), np.where(u > 0, 1.0, 0.0), s)
 
 
-def evaluate(x: ArrayLike, y: ArrayLike, t: ArrayLike) -> Array:
-    """The value (...) at time t (...); before and after the segment its end values hold."""
-    s = parameter(x, t)
-    return np.einsum("...i,...i->...", bernstein(s), np.asarray(y, dtype=float))
+def solve_unit(p1: Array, p2: Array, u: Array) -> Array:
+    """s (N,) for p1, p2 and u in [0, 1], each (N,)."""
+    kernels = jit.kernels("understudy.maths.scalar_kernels") if u.size >= MIN_COMPILED_EQUATIONS else None
+    if kernels is None:
+        return newton(p1, p2, u)
+    out = np.empty(u.size)
+    kernels.bezier_newton(
+        *map(np.ascontiguousarray, (p1, p2, u)), out, MAX_NEWTON_STEPS, STEP_TOLERANCE, RESIDUAL_TOLERANCE
+    )
+    return out
 
 
-def parameter(x: ArrayLike, t: ArrayLike) -> Array:
-    """`solve_parameter` of control points x (..., 4): s (...)."""
-    x = np.asarray(x, dtype=float)
-    return solve_parameter(x[..., 0], x[..., 1], x[..., 2], x[..., 3], t)
+def newton(p1: Array, p2: Array, u: Array) -> Array:
+    """`solve_unit` in NumPy: all equations step together, and the solved ones are dropped when half are done."""
+    c1, c2, c3 = 3.0 * p1, 3.0 * (p2 - 2.0 * p1), 1.0 + 3.0 * (p1 - p2)
+    result = u.copy()
+    s, low, high, last = u.copy(), np.zeros(u.size), np.ones(u.size), np.ones(u.size)
+    active, unsolved = np.arange(u.size), np.ones(u.size, dtype=bool)
+    for _ in range(MAX_NEWTON_STEPS):
+        residual = ((c3 * s + c2) * s + c1) * s - u
+        rate = (3.0 * c3 * s + 2.0 * c2) * s + c1
+        low, high = np.where(residual <= 0, s, low), np.where(residual >= 0, s, high)
+        step = residual / np.where(np.abs(rate) < 1e-300, 1e-300, rate)
+        new = s - step
+        poor = (new < low) | (new > high) | (np.abs(2.0 * step) > np.abs(last))
+        new = np.where(poor, 0.5 * (low + high), new)
+        last = s - new
+        unsolved &= np.abs(residual) > RESIDUAL_TOLERANCE
+        s = np.where(unsolved, new, s)
+        unsolved &= np.abs(last) > STEP_TOLERANCE
+        left = np.count_nonzero(unsolved)
+        if 2 * left <= active.size:
+            result[active] = s
+            if left == 0:
+                return result
+            keep, unsolved = unsolved, unsolved[unsolved]
+            active, s, low, high, last = active[keep], s[keep], low[keep], high[keep], last[keep]
+            c1, c2, c3, u = c1[keep], c2[keep], c3[keep], u[keep]
+    result[active] = s
+    return result
 
 
 def slope(x: ArrayLike, y: ArrayLike, t: ArrayLike) -> Array:
@@ -171,8 +168,7 @@ def _derivative(p: Array, s: Array) -> Array:
 
 
 def handle_gradient(x: ArrayLike, y: ArrayLike, t: ArrayLike) -> Array:
-    """How the value at a fixed time t answers to the handles: (..., 4), in the order after dt, after dv, before dt,
-    before dv.
+    """Derivatives of the value at a fixed time t by the handles: (..., 4), after dt, after dv, before dt, before dv.
 
     Moving P1 in value moves y by B1. Moving it in time moves the solution s of x(s) = t as well; the implicit function
     theorem gives -B1 y'/x'. P2 = P3 - before turns both signs. This replaces the finite differences of [Ciccone 2019].
@@ -228,8 +224,8 @@ def slerp_handles(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
 
     a and b are unit quaternions (..., 4) on one side of the sphere. With o the angle from a to b as 4-vectors, and u,
     v the directions of travel at both ends, P1 = a (1 + r) + u o/3 and P2 = b (1 + r) - v o/3. The curve stays in the
-    slerp's plane and has its velocity at both keys; r = -(o^2/30 + o^4/5000), which nobody sees since rotations are
-    normalised, evens the speed between. Found by minimising the largest angle over o from 0 to 90 degrees: for a half
+    slerp's plane and has its velocity at both keys; r = -(o^2/30 + o^4/5000), which normalisation removes from the
+    rotation, evens the speed between. Found by minimising the largest angle over o from 0 to 90 degrees: for a half
     turn (o = 90) it is 1.2e-5 radians instead of 5e-3 with r = 0, for 90 degrees 1e-7, for 60 degrees 1e-8.
     """
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)

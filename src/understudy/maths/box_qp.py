@@ -16,10 +16,8 @@ from understudy.maths import cholesky, jit
 
 KERNELS = "understudy.maths.scalar_kernels"
 MAX_NEWTON_STEPS = 60  # frames of a face need 2 to 6
-GRADIENT_TOLERANCE_RATIO = 1e-10  # of the largest right side: a gradient below is rounding
-MIN_PIVOT_RATIO = (
-    1e-14  # of the largest diagonal entry of H: pivots below are rounding, and what they are of stays where it is
-)
+GRADIENT_TOLERANCE_RATIO = 1e-10  # of the largest entry of b: a smaller gradient is rounding
+MIN_PIVOT_RATIO = 1e-14  # of the largest diagonal entry of H: smaller pivots are rounding, and their weights stay fixed
 
 
 def solve_box_qp(h: Array, b: Array, low: Array, high: Array, start: Array | None = None) -> Array:
@@ -29,7 +27,7 @@ def solve_box_qp(h: Array, b: Array, low: Array, high: Array, start: Array | Non
     least = MIN_PIVOT_RATIO * float(np.diag(h).max(initial=0.0)) + 1e-300
     kernels = jit.kernels(KERNELS)
     if kernels is not None:
-        arrays = [np.ascontiguousarray(each, np.float64) for each in (h, b, low, high, begin)]
+        arrays = [np.ascontiguousarray(array, np.float64) for array in (h, b, low, high, begin)]
         kernels.solve_box_qp_rows(*arrays, MAX_NEWTON_STEPS, GRADIENT_TOLERANCE_RATIO, least, result)
         return result
     for frame, right in enumerate(b):

@@ -1,21 +1,18 @@
-"""Cholesky factor and inverse of a symmetric matrix, in place, without holding the interpreter's lock.
+"""Cholesky factors of symmetric matrices: factor and inverse in place, and solutions of a x = b.
 
-SciPy's own wrappers of `potrf` and `potri` keep the lock, so that models trained in threads would wait for each
-other. The functions behind them are the same ones, called by their addresses: ctypes lets go of the lock. Where the
-library's integers are not C's `int` the wrappers are used after all: slower in threads, and equal.
+**In place, without the interpreter's lock.** SciPy's own wrappers of `potrf` and `potri` keep the lock, so that models
+trained in threads would wait for each other. The functions behind them are called by their addresses: ctypes releases
+the lock. Where the library's integers are not C's `int` the wrappers are used: slower in threads, and equal. Matrices
+are C-ordered and hold their upper triangle, which Fortran sees as the lower one.
 
-Matrices are C-ordered and hold their upper triangle, which Fortran sees as the lower one.
+**Solutions** of a x = b with a = L L'. A matrix that should be positive definite may not be, by rounding or because its
+data does not determine some of x. `least`, the smallest pivot, says what happens then:
 
-Equations of a symmetric matrix, a x = b, by Cholesky's method, a = L L'.
+    least = 0     there is no solution, and None is returned
+    least > 0     a pivot below it is raised to it, as if that unknown were held by something stiff; there always is a
+                  solution, which is exact where no pivot was raised
 
-A matrix that should be positive definite may not be, by rounding or because what it is made of says nothing about some
-of x. What is to happen then is said by `least`, the smallest pivot:
-
-    least = 0     there is no answer, and the caller finds another way
-    least > 0     a pivot below it is raised to it, as if something stiff held that unknown where it is; there always is
-                  an answer, which where no pivot was raised is the exact one
-
-Kernels have their own (`cholesky_kernels`), which gives the same.
+Kernels use the twins in `scalar_kernels`.
 """
 
 from __future__ import annotations
@@ -31,6 +28,7 @@ from scipy.linalg import cho_solve
 from understudy.checks import Array
 from understudy.maths import jit
 
+KERNELS = "understudy.maths.scalar_kernels"
 _SIGNATURE = ("char *", "int *", "d *", "int *", "int *")  # uplo, n, a, lda, info
 
 
@@ -40,7 +38,7 @@ def cholesky_in_place(matrix: Array) -> bool:
 
 
 def inverse_in_place(factor: Array) -> None:
-    """From the factor U to the inverse of U^T U; the upper triangle becomes it."""
+    """The inverse of U^T U, from the factor U; the upper triangle becomes the inverse."""
     _call("dpotri", factor)
 
 
@@ -74,17 +72,14 @@ def _function(name: str) -> Callable[..., Any] | None:
     get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     signature: bytes = get_name(capsule)
     given = [part.strip() for part in signature.decode().partition("(")[2].rstrip(")").split(",")]
-    if len(given) != 5 or any(not found.endswith(wanted) for found, wanted in zip(given, _SIGNATURE)):
+    if len(given) != 5 or any(not kind.endswith(wanted) for kind, wanted in zip(given, _SIGNATURE)):
         return None
     kind = ctypes.CFUNCTYPE(None, ctypes.c_char_p, *[ctypes.c_void_p] * 4)
     return kind(get_pointer(capsule, signature))
 
 
-KERNELS = "understudy.maths.scalar_kernels"
-
-
 def solve(a: Array, b: Array, least: float = 0.0) -> Array | None:
-    """x (N,) of a (N, N), of which the lower half is read, and b (N,); None where there is none that is finite."""
+    """x (N,) of a (N, N), of which the lower half is read, and b (N,); None where no finite solution exists."""
     try:
         factor = np.linalg.cholesky(a)
         enough = bool((np.diag(factor) ** 2 >= least).all())

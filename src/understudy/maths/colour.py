@@ -1,6 +1,6 @@
 """Colours: sRGB, as people and image files write them, and linear light, in which they are mixed [IEC 61966-2-1].
 
-Any leading dimensions; every entry is turned by itself, so an array may hold red, green and blue, or one grey.
+Any leading dimensions; every entry is converted by itself, so an array may hold red, green and blue, or one grey.
 """
 
 from __future__ import annotations
@@ -28,6 +28,6 @@ def to_linear(encoded: ArrayLike) -> Array:
 
 
 def to_srgb(light: ArrayLike) -> Array:
-    """sRGB of linear light, which is held in [0, 1]: the inverse of `to_linear`. (...) -> (...)"""
+    """sRGB of linear light, which is clamped to [0, 1]: the inverse of `to_linear`. (...) -> (...)"""
     c = np.clip(np.asarray(light, dtype=float), 0.0, 1.0)
     return np.where(c <= 0.0031308, 12.92 * c, 1.055 * c ** (1.0 / 2.4) - 0.055)

@@ -1,8 +1,8 @@
 """Rigid motions as unit dual quaternions, r + e d: rotation and translation that blend without collapsing [Kavan 2007].
 
 Eight numbers in the last axis: r (x, y, z, w), then d (x, y, z, w), with d = (t, 0) r / 2. `multiply(a, b)` moves
-by b first. As with quaternions, both signs are the same motion. Scale and shear do not fit in: `from_matrix` hands
-them back as a factor to be applied before the rigid motion, as Kavan and UsdSkel do.
+by b first. As with quaternions, both signs are the same motion. Scale and shear are no rigid motion: `from_matrix`
+returns them as a factor to be applied before it, as Kavan and UsdSkel do.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def multiply(a: ArrayLike, b: ArrayLike) -> Array:
 
 
 def inverse(motion: ArrayLike) -> Array:
-    """The motion back, r* + e d*, for motions of unit length."""
+    """The inverse motion, r* + e d*, for motions of unit length."""
     return np.asarray(motion, dtype=float) * np.array((-1.0, -1.0, -1.0, 1.0) * 2)
 
 
@@ -68,8 +68,8 @@ def normalise(motion: ArrayLike) -> Array:
 def blend(motions: ArrayLike, weights: ArrayLike, pivot: ArrayLike | None = None) -> Array:
     """Dual quaternion linear blending: the normalised weighted sum. (..., N, 8), (..., N) -> (..., 8).
 
-    Signs are aligned with the motion at index `pivot` (...), by default that of the largest weight: it cannot be a
-    motion that hardly takes part, as the first may be.
+    Signs are aligned with the motion at index `pivot` (...), by default that of the largest weight; the first may have
+    hardly any.
     """
     motions, weights = np.asarray(motions, dtype=float), np.asarray(weights, dtype=float)
     lead = np.broadcast_shapes(motions.shape[:-1], weights.shape)

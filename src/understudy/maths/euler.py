@@ -1,13 +1,11 @@
-"""Euler angles, at the edges where files and people use them: BVH columns, rig controls, graph editors.
+"""Euler angles, as files and people use them: BVH columns, rig controls, graph editors.
 
 An order such as "ZXY" is intrinsic, R = Rz(angles[0]) Rx(angles[1]) Ry(angles[2]) for column vectors, which is how
 BVH stacks its channels. All twelve orders: six with three different axes (Tait-Bryan) and six that repeat the first
 ("ZXZ", proper Euler).
 
-How fast Euler angles change, and how fast the rotation: both ways, by derivatives.
-
-R = R_i(a) R_j(b) R_k(c) turns with the world-frame angular velocity w = E (a', b', c'), where the columns of E are the
-axes as they stand: e_i, R_i e_j, R_i R_j e_k. A unit quaternion changes by q' = (w, 0) q / 2.
+**Rates.** R = R_i(a) R_j(b) R_k(c) turns with the world-frame angular velocity w = E (a', b', c'), where the columns of
+E are the current axes: e_i, R_i e_j, R_i R_j e_k. A unit quaternion changes by q' = (w, 0) q / 2.
 """
 
 from __future__ import annotations
@@ -24,23 +22,12 @@ TAIT_BRYAN = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 ORDERS = (*TAIT_BRYAN, "XYX", "XZX", "YXY", "YZY", "ZXZ", "ZYZ")
 
 GIMBAL_TOLERANCE_RAD = 1e-7
-"""Closer than this (radians) to gimbal lock the first and third angle cannot be told apart and one of them is
-chosen. The rotation changes by that much at most; below 1e-8 the noise of float32 sources (6e-8) would scatter the
-two angles instead."""
+"""Closer than this to gimbal lock the first and third angle cannot be separated and one of them is chosen. The rotation
+changes by that much at most; below 1e-8 the noise of float32 sources (6e-8) would scatter the two angles instead."""
 
-
-class _Order(NamedTuple):
-    """The axes of an order, what its middle angle is measured from, and its handedness."""
-
-    axes: tuple[int, int, int]
-    proper: bool
-    parity: float  # +1 where the axes follow x -> y -> z -> x
-
-
-def _read(order: str) -> _Order:
-    letters = one_of(order.upper(), "Euler order", ORDERS)
-    i, j, k = ("XYZ".index(letter) for letter in letters)
-    return _Order((i, j, k), i == k, 1.0 if (j - i) % 3 == 1 else -1.0)
+MIN_RATE_SINGULAR_VALUE = 1e-5
+"""Singular values of E below this count as gimbal lock, with no rotation about the lost axis. The smallest is about the
+distance to lock in radians: at 1e-5 an ordinary rotation of 1 radian a second would be 1e5 in angles."""
 
 
 def from_euler(angles: ArrayLike, order: str) -> Array:
@@ -93,11 +80,6 @@ def to_euler(q: ArrayLike, order: str) -> Array:
     return np.stack((_wrap(e * first), middle, _wrap(third)), axis=-1)
 
 
-def _wrap(angle: Array) -> Array:
-    """The same angle within [-pi, pi]."""
-    return angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi))
-
-
 def unroll_euler(angles: ArrayLike, order: str, axis: int = 0) -> Array:
     """The same rotations with angles (..., 3) that move continuously along `axis` (time), from the first frame on.
 
@@ -123,18 +105,6 @@ def unroll_euler(angles: ArrayLike, order: str, axis: int = 0) -> Array:
     return np.moveaxis(out, 0, axis)
 
 
-def _split(triple: Array, before: Array, side: Array) -> Array:
-    """Among the triples with the same a + side c, the one nearest to `before`: share the change between both angles."""
-    change = _wrap((triple[..., 0] - before[..., 0]) + side * (triple[..., 2] - before[..., 2]))
-    first, third = before[..., 0] + 0.5 * change, before[..., 2] + 0.5 * side * change
-    return np.stack((first, triple[..., 1], third), axis=-1)
-
-
-MIN_RATE_SINGULAR_VALUE = 1e-5
-"""Singular values of E below this count as gimbal lock, and nothing turns about the axis that is lost. The smallest
-is about the distance to lock in radians: at 1e-5 an ordinary turn of 1 radian a second would be 1e5 in angles."""
-
-
 def euler_rate_axes(angles: ArrayLike, order: str) -> Array:
     """E: (..., 3) radians, in the order's own sequence -> (..., 3, 3), one axis a column."""
     angles = np.asarray(angles, dtype=float)
@@ -156,8 +126,34 @@ def quaternion_rates(angles: ArrayLike, rates: ArrayLike, order: str) -> Array:
 def euler_rates(angles: ArrayLike, q: ArrayLike, rates: ArrayLike, order: str) -> Array:
     """The rates (..., 3) of the angles (..., 3) of unit quaternions q (..., 4) that change by `rates` (..., 4).
 
-    In gimbal lock the smallest rates that come nearest (`LOCKED`).
+    In gimbal lock the smallest rates that come nearest (`MIN_RATE_SINGULAR_VALUE`).
     """
     velocity = 2.0 * quaternion.multiply(rates, quaternion.conjugate(q))[..., :3]
     inverse = np.linalg.pinv(euler_rate_axes(angles, order), rcond=MIN_RATE_SINGULAR_VALUE)
     return np.einsum("...ij,...j->...i", inverse, velocity)
+
+
+class _Order(NamedTuple):
+    """The axes of an order, whether it is proper Euler, and its handedness."""
+
+    axes: tuple[int, int, int]
+    proper: bool
+    parity: float  # +1 where the axes follow x -> y -> z -> x
+
+
+def _read(order: str) -> _Order:
+    letters = one_of(order.upper(), "Euler order", ORDERS)
+    i, j, k = ("XYZ".index(letter) for letter in letters)
+    return _Order((i, j, k), i == k, 1.0 if (j - i) % 3 == 1 else -1.0)
+
+
+def _wrap(angle: Array) -> Array:
+    """The same angle within [-pi, pi]."""
+    return angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi))
+
+
+def _split(triple: Array, before: Array, side: Array) -> Array:
+    """Among the triples with the same a + side c, the one nearest to `before`: share the change between both angles."""
+    change = _wrap((triple[..., 0] - before[..., 0]) + side * (triple[..., 2] - before[..., 2]))
+    first, third = before[..., 0] + 0.5 * change, before[..., 2] + 0.5 * side * change
+    return np.stack((first, triple[..., 1], third), axis=-1)

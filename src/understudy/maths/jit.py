@@ -1,13 +1,13 @@
 """Compiled kernels, where numba is installed.
 
-Every kernel has a NumPy twin that gives the same numbers: it is the oracle in the tests, and what runs where numba is
-absent (inside Blender, for example) or switched off with `UNDERSTUDY_NUMBA=0`. Kernels live in modules of their own,
-named `*_kernels.py`, so that numba (a third of a second to import) is loaded only by the call that needs it:
+Where a kernel has a NumPy twin, that is the oracle in the tests, and runs where numba is absent (inside Blender, for
+example) or switched off with `UNDERSTUDY_NUMBA=0`. Kernels live in modules of their own, named `*_kernels.py`, so that
+numba (a third of a second to import) is loaded only by the call that needs it:
 
     kernels = jit.kernels("understudy.character.skinning.blend_kernels")
     if kernels is None: ...NumPy... else: with jit.LOCK: kernels.blend(...)
 
-numba's default threading layer does not stand two Python threads in a parallel kernel at once, hence `LOCK`.
+numba's default threading layer does not allow two Python threads in a parallel kernel at once, hence `LOCK`.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from typing import Any
 LOCK = threading.Lock()
 
 FASTMATH_FLAGS = {"contract"}
-"""What kernels may do to arithmetic: fuse a product and a sum, and nothing else, so that NaN and infinity reach the
-result as they do in the NumPy twins."""
+"""Kernels may fuse a product and a sum, and nothing else, so that NaN and infinity reach the result as they do in the
+NumPy twins."""
 
 
 def kernels(module: str) -> ModuleType | None:
@@ -34,9 +34,9 @@ def kernels(module: str) -> ModuleType | None:
     if os.environ.get("UNDERSTUDY_NUMBA", "1") == "0":
         return None
     try:
-        found = sys.modules.get(module)  # at a tenth of the time, but it has what another thread is still importing too
-        half = found is None or getattr(found.__spec__, "_initializing", False)
-        return importlib.import_module(module) if half else found
+        loaded = sys.modules.get(module)  # ten times as fast, but another thread may still be importing it
+        partial = loaded is None or getattr(loaded.__spec__, "_initializing", False)
+        return importlib.import_module(module) if partial else loaded
     except ImportError as error:
         if (error.name or "").split(".")[0] in ("numba", "llvmlite"):
             return None
@@ -51,7 +51,7 @@ def compile_kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         try:
             return numba.njit(cache=True, **options)(function)
         except RuntimeError:  # "no locator available": numba found no writable folder
-            user = getattr(os, "getuid", int)()  # Windows has no numbers for users, and a temporary folder for each
+            user = getattr(os, "getuid", int)()  # Windows has no user numbers, but a temporary folder for each user
             folder = str(Path(tempfile.gettempdir(), f"understudy-kernels-{user}"))
             numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = folder  # type: ignore[attr-defined]
             return numba.njit(cache=True, **options)(function)

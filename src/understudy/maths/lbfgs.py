@@ -4,7 +4,8 @@
 
 with H made of the last steps s and changes y of the gradient [Nocedal & Wright 2006, algorithm 7.4], and t found by
 bracketing until the value has fallen enough and the slope has flattened enough (the weak Wolfe conditions, which make
-y.s > 0). The state is explicit: a run that is stopped and goes on from its state ends where one in a piece does.
+y.s > 0). The state is explicit: a run that is stopped and continued from its state ends where an uninterrupted one
+does.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from understudy.checks import Array
 
 Function = Callable[[Array], tuple[float, Array]]
 
-HISTORY_STEPS = 20
-ARMIJO_SLOPE_RATIO = 1e-4  # of the fall that the slope promises
-WOLFE_SLOPE_RATIO = 0.9  # of the slope; both as usual for quasi-Newton steps, of which most are taken whole
+HISTORY_STEPS = 20  # steps that make up H
+ARMIJO_SLOPE_RATIO = 1e-4  # least decrease over the one that the slope predicts
+WOLFE_SLOPE_RATIO = 0.9  # of the slope; both are usual for quasi-Newton steps, of which most are taken whole
 MAX_LINE_SEARCH_TRIALS = 20
 
 
 @dataclass(frozen=True)
 class LbfgsState:
-    """Where a run is: x (n,), its value and gradient (n,), the last steps and changes (k, n), k <= MEMORY."""
+    """Where a run is: x (n,), its value and gradient (n,), the last steps and changes (k, n), k <= HISTORY_STEPS."""
 
     x: Array
     value: float
@@ -35,7 +36,7 @@ class LbfgsState:
     changes: Array
     iteration: int = 0
     stalled: bool = False
-    fall: float = np.inf  # of the value in the last step
+    fall: float = np.inf  # decrease of the value in the last step
 
 
 def start(function: Function, x: Array) -> LbfgsState:
@@ -46,22 +47,22 @@ def start(function: Function, x: Array) -> LbfgsState:
 
 
 def step(function: Function, state: LbfgsState) -> LbfgsState:
-    """One step; `stalled` where none was found that lessens the value."""
+    """One step; `stalled` where no step lessens the value."""
     direction = -_inverse_hessian_times(state)
     slope = float(direction @ state.gradient)
-    if slope >= 0.0:  # rounding has spoilt the memory: begin again from the gradient
+    if slope >= 0.0:  # rounding has spoilt the history: restart from the gradient
         none = np.zeros((0, state.x.size))
         if not len(state.steps):
             return replace(state, stalled=True, iteration=state.iteration + 1)
         return step(function, replace(state, steps=none, changes=none))
     first = 1.0 if len(state.steps) else min(1.0, 1.0 / float(np.sqrt(-slope)))
-    found = _search(function, state, direction, slope, first)
-    if found is None:
+    accepted = _search(function, state, direction, slope, first)
+    if accepted is None:
         if len(state.steps):
             none = np.zeros((0, state.x.size))
             return step(function, replace(state, steps=none, changes=none))
         return replace(state, stalled=True, iteration=state.iteration + 1)
-    x, value, gradient = found
+    x, value, gradient = accepted
     steps, changes = state.steps, state.changes
     s, y = x - state.x, gradient - state.gradient
     if s @ y > 1e-12 * np.sqrt((s @ s) * (y @ y)):
@@ -70,7 +71,7 @@ def step(function: Function, state: LbfgsState) -> LbfgsState:
 
 
 def minimise(function: Function, x: Array, iterations: int, tolerance: float = 1e-9) -> LbfgsState:
-    """Steps until the value falls by less than `tolerance` of itself, or so many."""
+    """The state once the value falls by less than `tolerance` of itself, or after `iterations`."""
     state = start(function, x)
     while state.iteration < iterations and not has_converged(state, tolerance):
         state = step(function, state)
@@ -102,7 +103,7 @@ def _inverse_hessian_times(state: LbfgsState) -> Array:
 def _search(
     function: Function, state: LbfgsState, direction: Array, slope: float, first: float
 ) -> tuple[Array, float, Array] | None:
-    """(x, value, gradient) of a step that meets both conditions, or the best of TRIALS that lessened the value."""
+    """(x, value, gradient) of a step that meets both conditions, or the best of the trials that lessened the value."""
     t, best = first, None
     low, low_value, low_slope, high = 0.0, state.value, slope, np.inf
     for _ in range(MAX_LINE_SEARCH_TRIALS):
@@ -114,16 +115,16 @@ def _search(
             continue
         if best is None or value < best[1]:
             best = (x, value, gradient)
-        here = float(gradient @ direction)
-        if here >= WOLFE_SLOPE_RATIO * slope:
+        trial_slope = float(gradient @ direction)
+        if trial_slope >= WOLFE_SLOPE_RATIO * slope:
             return x, value, gradient
-        low, low_value, low_slope = t, value, here
+        low, low_value, low_slope = t, value, trial_slope
         t = 2.5 * t if np.isinf(high) else 0.5 * (low + high)
     return best
 
 
 def _parabola(width: float, value: float, slope: float, other: float) -> float:
-    """Where the parabola through a value and slope at 0 and `other` at width is least, kept inside of it."""
+    """The minimum of the parabola through a value and slope at 0 and `other` at width, clamped inside."""
     if not np.isfinite(other):
         return 0.1 * width
     bend = other - value - slope * width

@@ -19,7 +19,7 @@ from understudy.maths.rotation_spline import smooth
 METHODS = ("linear", "cubic", "monotone")
 
 FRAME_COUNT_TOLERANCE = 1e-4
-"""Of a frame. Files store times as float32, which is off by that much at a few minutes and 120 frames a second, and
+"""Frames. Files store times as float32, which is off by that much at a few minutes and 120 frames a second, and
 must not cost the last frame; a slack that could be seen would invent a frame that the clip does not reach."""
 
 MAX_FRAMES = 10_000_000  # a day at 115 frames a second; more is a mistaken rate
@@ -37,7 +37,7 @@ def frame_count(start: float, end: float, rate: float) -> int:
 
 
 def frame_times(start: float, end: float, rate: float) -> Array:
-    """Seconds of each frame: start + i / rate, not beyond end. (F,) More frames than anyone means are refused."""
+    """(F,) seconds of each frame: start + i / rate, not beyond end. More than `MAX_FRAMES` are refused."""
     count = frame_count(start, end, rate)
     if count > MAX_FRAMES:
         raise InvalidInput(f"{end - start:g} s at {rate:g} frames a second are {count} frames; at most {MAX_FRAMES:,}")
@@ -104,7 +104,7 @@ def sample(
 
 
 def limit_band(values: ArrayLike, rate: float, cutoff: float, quaternions: Sequence[int] | Array = ()) -> Array:
-    """Values (F, C) without what moves faster than `cutoff` hertz, without delay. Quaternions come out unrolled."""
+    """Values (F, C) low-pass filtered at `cutoff` hertz, without delay. Quaternions come out unrolled."""
     from scipy.signal import butter, sosfiltfilt
 
     values = _table(values).copy()

@@ -1,10 +1,8 @@
 """Rigid alignment of one region's landmarks: Procrustes analysis without scale [Serra 2018, section 4.1].
 
 Minimise sum_i |R a_i + t - b_i|^2 over rotations R and shifts t: with both sets about their centres and
-H = sum_i a_i b_i^T = U S V^T, R = V diag(1, .., det(V U^T)) U^T. Weights (D = 1) have a meaning of their own each, and
-are never shifted.
-
-The compiled twin of `rigid`: an angle in the plane, Horn's unit quaternion in space.
+H = sum_i a_i b_i^T = U S V^T, R = V diag(1, .., det(V U^T)) U^T. Weights (D = 1) are independent of each other, and are
+never shifted. The compiled twin is `rigid_fit_kernels.fit_rigid_single`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Compiled rigid fit of one point set to another [Horn 1987]."""
+"""Compiled twin of `rigid_fit.fit_rigid`: an angle in the plane, Horn's unit quaternion in space [Horn 1987]."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from understudy.checks import Array
 from understudy.maths.jit import FASTMATH_FLAGS, compile_kernel
 
-MAX_JACOBI_SWEEPS = 12  # of Jacobi on a 4 x 4 matrix; it converges quadratically, within 6 for all that was tried
+MAX_JACOBI_SWEEPS = 12  # on a 4 x 4 matrix; Jacobi converges quadratically, within 6 sweeps in all trials
 
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")

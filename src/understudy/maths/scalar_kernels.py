@@ -1,20 +1,15 @@
-"""The compiled twin of `bezier_solve.newton`: one equation after the other, each with as many steps as it needs.
+"""Compiled scalar routines that other kernels call.
 
-The compiled twin of `cholesky.solve`, for kernels that solve many small systems of equations.
-
-Two rows are worked out at a time: their sums do not wait for each other, and what both are multiplied with is read
-once. That is a third to a half faster than row by row, for 6 to 90 unknowns.
-
-Compiled twin of `bounded`: one right side after the other, with nothing allocated inside.
-
-exp for compiled loops that are to be vectorised: a call of the C library's stops that.
-
-exp(x) = 2^n exp(r) with n = round(x / ln 2) and |r| <= ln 2 / 2, where the Taylor series of degree 12 is exact to
-half a unit of the last place (r^13 / 13! = 2e-16). Three times the speed of `math.exp` in a loop over an array.
-
-The compiled twin of `quaternion.from_matrix`.
-
-Compiled turns of single joints, x, y, z, w, for the loops of `leg_reach`.
+- `bezier_newton`: twin of `bezier.newton`, one equation after the other, each with as many steps as it needs.
+- `solve_cholesky`: twin of `cholesky.solve`, for kernels that solve many small systems of equations. Two rows are
+  computed at a time: their sums are independent, and the common factors are read once. That is a third to a half faster
+  than row by row, for 6 to 90 unknowns.
+- `solve_banded`: twin of `cholesky.solve_banded`.
+- `solve_box_qp_rows`: twin of `box_qp.solve_box_qp`, one right side after the other, with nothing allocated inside.
+- `scalar_exp`: exp for compiled loops that are to be vectorised, which a call of the C library's prevents. exp(x) = 2^n
+  exp(r) with n = round(x / ln 2) and |r| <= ln 2 / 2, where the Taylor series of degree 12 is exact to half a unit of
+  the last place (r^13 / 13! = 2e-16). Three times the speed of `math.exp` in a loop over an array.
+- `quaternion_from_matrix`: twin of `quaternion.from_matrix`; and other operations on single quaternions x, y, z, w.
 """
 
 from __future__ import annotations
@@ -26,10 +21,12 @@ import numpy as np
 from understudy.checks import Array
 from understudy.maths.jit import FASTMATH_FLAGS, compile_kernel
 
+LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # their sum is ln 2 to 1e-29
+
 
 @compile_kernel(nogil=True)
 def bezier_newton_scalar(p1: float, p2: float, u: float, steps: int, step_end: float, residual_end: float) -> float:
-    """The solution of x(s) = u. The letters are those of `bezier_solve`."""
+    """The solution of x(s) = u. The letters are those of `bezier`."""
     c1, c2, c3 = 3.0 * p1, 3.0 * (p2 - 2.0 * p1), 1.0 + 3.0 * (p1 - p2)
     s, low, high, last = u, 0.0, 1.0, 1.0
     for _ in range(steps):
@@ -123,7 +120,7 @@ def pivot_root(pivot: float, least: float) -> float:
 def solve_banded(bands: Array, b: Array) -> bool:
     """Solve A x = b by Cholesky, in place of both; A upper banded (u + 1, n). False where A is not positive definite.
 
-    LAPACK's own is made for wide bands and many threads; waking those takes longer than these few million products.
+    LAPACK's is made for wide bands and many threads; waking those takes longer than these few million products.
     """
     top, n = bands.shape[0] - 1, bands.shape[1]
     # lower[j, d] = L[j, j - d]: rows of the factor, each in one stretch of memory
@@ -223,9 +220,6 @@ def solve_box_qp_rows(
             value = lower
         for i in range(count):
             result[frame, i] = w[i]
-
-
-LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # their sum is ln 2 to 1e-29
 
 
 @compile_kernel(nogil=True, fastmath=FASTMATH_FLAGS, inline="always")

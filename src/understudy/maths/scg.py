@@ -2,7 +2,7 @@
 
 Conjugate gradients whose step length comes from the curvature along the direction, measured by one more gradient, with
 a scale that is raised where the function is not like its parabola (Levenberg's idea) instead of a line search. The
-state is explicit: a run that is stopped and goes on from its state ends where one in a piece does.
+state is explicit: a run that is stopped and continued from its state ends where an uninterrupted one does.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from understudy.maths.lbfgs import Function
 CURVATURE_STEP_LENGTH = 1e-4
 """The length over which curvature is measured (sigma in the paper): between rounding, 1e-8, and the function's own."""
 
-MIN_SCALE, MAX_SCALE = 1e-15, 1e100  # of the scale (lambda in the paper)
+MIN_SCALE, MAX_SCALE = 1e-15, 1e100  # bounds of the scale (lambda in the paper)
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class ScgState:
     taken: int = 0
     iteration: int = 0
     stalled: bool = False
-    fall: float = np.inf  # of the value in the last step that was taken
+    fall: float = np.inf  # decrease of the value in the last step that was taken
 
 
 def start(function: Function, x: Array) -> ScgState:
@@ -61,12 +61,12 @@ def step(function: Function, state: ScgState) -> ScgState:
         curvature = float(d @ (function(state.x + sigma * d)[1] - g)) / sigma
     scale = state.scale
     bend = curvature + scale * square
-    if bend <= 0.0:  # not a valley along d: make it one
+    if bend <= 0.0:  # no positive curvature along d: raise the scale
         bend, scale = scale * square, scale - curvature / square
     length = -slope / bend
     x = state.x + length * d
     value, gradient = function(x)
-    # how well the parabola foretold the fall: 1 is perfectly, below 0 the value rose
+    # actual over predicted decrease: 1 is a perfect parabola, below 0 the value rose
     likeness = 2.0 * (value - state.value) / (length * slope) if np.isfinite(value) else -np.inf
     if likeness < 0.25:
         scale = min(4.0 * scale, MAX_SCALE)
@@ -84,7 +84,7 @@ def step(function: Function, state: ScgState) -> ScgState:
 
 
 def minimise(function: Function, x: Array, iterations: int, tolerance: float = 1e-9) -> ScgState:
-    """Iterations until the value falls by less than `tolerance` of itself, or so many."""
+    """The state once the value falls by less than `tolerance` of itself, or after `iterations`."""
     state = start(function, x)
     while state.iteration < iterations and not has_converged(state, tolerance):
         state = step(function, state)

@@ -8,7 +8,7 @@ from understudy.checks import Array
 
 
 def gaussian_smooth(values: Array, deviation: float) -> Array:
-    """Values (F, n) under a Gaussian of that many frames; the ends go on by point reflection, keeping their speed."""
+    """Values (F, n) convolved with a Gaussian of `deviation` frames; the ends are extended by point reflection."""
     reach = int(np.ceil(4 * deviation))
     if reach < 1 or len(values) < 2:
         return values.copy()

@@ -1,7 +1,8 @@
-"""Inertial blending: switch to a new motion at once and let the difference die away [Bollo 2018, "Inertialization"].
+"""Inertial blending and critically damped springs.
 
-At the switch the difference between old and new motion has an offset x0 and a velocity v0. It is added to the new
-motion and decays along a quintic that starts with both and ends after `duration` at rest, with neither velocity nor
+**Inertial blending** switches to a new motion at once and lets the difference decay [Bollo 2018, "Inertialization"]. At
+the switch the difference between old and new motion has an offset x0 and a velocity v0. It is added to the new motion
+and decays along a quintic that starts with both and ends after `duration` at rest, with neither velocity nor
 acceleration. In Bernstein form, u = t / T:
 
     x(t) = (1-u)^3 (b0 (1-u)^2 + 5 b1 u (1-u) + 10 b2 u^2),   b0 = x0,   b1 = x0 + v0 T / 5,   b2 = x0 + 2 v0 T / 5
@@ -13,11 +14,12 @@ zero is kept, so that value and velocity are always continuous; common implement
 
 States are plain tuples of arrays: `init... -> state`, `evaluate...(state, t) -> offset`.
 
-Critically damped springs: a value that follows a moving goal, as fast as is possible without overshoot from rest.
+**Springs**: a value follows a moving goal as fast as is possible without overshoot from rest,
 
-x'' = -2 y x' - y^2 (x - g). The step is the exact solution over dt for a goal that stands still meanwhile, so it is
-stable for any dt, and two steps of dt/2 are one of dt. The speed is given by the half life: the time in which a
-goal at rest is half reached.
+    x'' = -2 y x' - y^2 (x - g).
+
+The step is the exact solution over dt for a constant goal, so it is stable for any dt, and two steps of dt/2 are one of
+dt. The speed is given by the half life: the time in which a goal at rest is half reached.
 """
 
 from __future__ import annotations
@@ -30,6 +32,9 @@ from numpy.typing import ArrayLike
 from understudy.checks import Array, positive
 from understudy.maths import quaternion, vector
 from understudy.maths.rotation_spline import left_jacobian, left_jacobian_inverse
+
+HALF_REACHED = 1.6783469900166605
+"""The root z of (1 + z) exp(-z) = 1/2: from rest, half of the distance is covered at y t = z."""
 
 
 class Decay(NamedTuple):
@@ -51,10 +56,10 @@ class VectorDecay(NamedTuple):
 
 
 def init_decay(offset: ArrayLike, velocity: ArrayLike, duration: float, shortest: float = 0.0) -> Decay:
-    """The decay of numbers, each for itself: old minus new value and velocity (...) at the switch.
+    """The decay of independent numbers: old minus new value and velocity (...) at the switch.
 
-    No decay takes less than `shortest` seconds: what would be stopped at zero in less passes zero instead, and comes
-    back. A number near zero that runs towards it fast would else be stopped dead.
+    No decay takes less than `shortest` seconds: an offset that would be stopped at zero sooner passes zero instead, and
+    comes back. A small offset with a high velocity towards zero would else be stopped abruptly.
     """
     x0, v0 = np.broadcast_arrays(np.asarray(offset, dtype=float), np.asarray(velocity, dtype=float))
     full = np.full(x0.shape, positive(duration, "duration"))
@@ -86,7 +91,7 @@ def velocity(state: Decay, t: ArrayLike) -> Array:
 
 
 def _progress(state: Decay, t: ArrayLike) -> Array:
-    """t / T within [0, 1]; a decay of no duration is over at once."""
+    """t / T within [0, 1]; 1 for a decay of no duration."""
     t = np.asarray(t, dtype=float)
     over = t >= state.duration
     return np.where(over, 1.0, np.maximum(t, 0.0) / np.where(over, 1.0, state.duration))
@@ -121,10 +126,10 @@ def init_rotation(
     new_velocity: ArrayLike,
     duration: float,
 ) -> VectorDecay:
-    """The decay of rotations: unit quaternions (..., 4) and world-frame angular velocities (..., 3) of both at the
-    switch.
+    """The decay of rotations.
 
-    The offset is p = log(old new^-1), of rate J(p)^-1 (w_old - exp(p) w_new).
+    Old and new are unit quaternions (..., 4) and world-frame angular velocities (..., 3) at the switch. The
+    offset is p = log(old new^-1), of rate J(p)^-1 (w_old - exp(p) w_new).
     """
     offset = quaternion.multiply(old, quaternion.conjugate(new))
     p = quaternion.to_rotation_vector(offset)
@@ -135,10 +140,6 @@ def init_rotation(
 def apply_rotation(state: VectorDecay, t: ArrayLike, new: ArrayLike) -> Array:
     """The blended rotation t seconds after the switch: exp(offset) new, `new` (..., 4) being the new motion there."""
     return quaternion.multiply(quaternion.from_rotation_vector(evaluate_vector(state, t)), new)
-
-
-HALF_REACHED = 1.6783469900166605
-"""The root of (1 + z) exp(-z) = 1/2: from rest, half of the way is done when y t is this."""
 
 
 def step(value: ArrayLike, velocity: ArrayLike, goal: ArrayLike, half_life: float, dt: float) -> tuple[Array, Array]:

@@ -1,9 +1,7 @@
-"""One BLAS thread while many small matrices are worked on.
+"""Several jobs at once in threads of this process, with one progress and one way to stop.
 
-Several jobs at once in threads of this process, with one progress and one way to stop.
-
-The kernels and LAPACK let go of Python's lock, so threads are as fast as processes, need no start of their own and
-share the compiled code. BLAS is held to one thread: with more, the threads of several jobs fight for the cores.
+The kernels and LAPACK release Python's lock, so threads are as fast as processes, start at once and share the compiled
+code. BLAS is limited to one thread (`one_thread`): with more, the threads of several jobs compete for the cores.
 """
 
 from __future__ import annotations
@@ -18,60 +16,13 @@ from typing import Any, TypeVar
 
 from understudy.errors import UnderstudyError
 
+Result = TypeVar("Result")
 _LOCK = threading.Lock()
 _INSIDE: list[Any] = []  # the limit on BLAS threads, then a None for each further block inside it
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """BLAS on one thread: two of them on small matrices wait for each other, most of all beside another job.
-
-    The limit is the process's, not the thread's: the first to come sets it, the last to go lifts it.
-    """
-    with _LOCK:
-        if not _INSIDE:
-            _release_thread_limit()
-            _INSIDE.append(_libraries().limit(limits=1, user_api="blas"))
-        else:
-            _INSIDE.append(None)
-    try:
-        yield
-    finally:
-        with _LOCK:
-            if len(_INSIDE) > 1:
-                _INSIDE.pop()
-            else:
-                _release_thread_limit()
-                _INSIDE.pop().restore_original_limits()
-                _release_thread_limit()
-
-
-@cache
-def _libraries() -> Any:
-    """The libraries to be limited, which takes a millisecond to find out: a search in a live frame takes not much more.
-
-    NumPy's and SciPy's are there; what else may be loaded later is not used here.
-    """
-    import scipy.linalg  # noqa: F401  loaded first, since only what is there is found
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
-def _release_thread_limit() -> None:
-    """No thread owns OpenBLAS's limit any more: from 3.8 on threadpoolctl heeds only the one that set it last."""
-    import threadpoolctl
-
-    clear = getattr(getattr(threadpoolctl, "OpenBLASController", None), "clear_controlling_thread", None)
-    if clear is not None:
-        clear(force=True)
-
-
-Result = TypeVar("Result")
-
-
 class ThreadStopped(UnderstudyError):
-    """The work was stopped; what was finished is kept."""
+    """The work was stopped; finished jobs are kept."""
 
 
 def map_in_threads(
@@ -80,7 +31,7 @@ def map_in_threads(
     workers: int | None = None,
     report: Callable[[int], None] | None = None,
 ) -> Iterator[Result]:
-    """Results of `function(job, progress)` in the order of the jobs; `report` is told hundredths of jobs, summed up.
+    """Results of `function(job, progress)` in the order of the jobs; `report` gets the sum of hundredths of jobs.
 
     Where the caller is interrupted, the jobs stop at their next progress call.
     """
@@ -110,3 +61,48 @@ def map_in_threads(
             for future in futures:
                 future.cancel()
             raise
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Limit BLAS to one thread: two of them on small matrices wait for each other, most of all beside another job.
+
+    The limit is the process's, not the thread's: the first block to enter sets it, the last to leave lifts it.
+    """
+    with _LOCK:
+        if not _INSIDE:
+            _release_thread_limit()
+            _INSIDE.append(_libraries().limit(limits=1, user_api="blas"))
+        else:
+            _INSIDE.append(None)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            if len(_INSIDE) > 1:
+                _INSIDE.pop()
+            else:
+                _release_thread_limit()
+                _INSIDE.pop().restore_original_limits()
+                _release_thread_limit()
+
+
+@cache
+def _libraries() -> Any:
+    """The libraries to be limited. Finding them takes a millisecond, about as long as a search in a live frame.
+
+    NumPy's and SciPy's are loaded by then; libraries that are loaded later are not used here.
+    """
+    import scipy.linalg  # noqa: F401  loaded first, since only loaded libraries are found
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _release_thread_limit() -> None:
+    """Clear the owner of OpenBLAS's limit: from 3.8 on threadpoolctl obeys only the thread that set it last."""
+    import threadpoolctl
+
+    clear = getattr(getattr(threadpoolctl, "OpenBLASController", None), "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
