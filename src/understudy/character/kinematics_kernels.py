@@ -14,6 +14,9 @@ import numpy as np
 from understudy.checks import Array
 from understudy.maths.jit import FASTMATH_FLAGS, compile_kernel
 
+# Frames that share one scratch pose: large enough to hide its allocation, small enough to balance threads.
+FRAMES_PER_BLOCK = 64
+
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy", inline="always")
 def _place(ft: int, fq: int, fs: int, j: int, p: int, t: Array, q: Array, s: Array, world: Array, slot: int) -> None:
@@ -50,17 +53,12 @@ def transforms(parents: Array, t: Array, q: Array, s: Array, out: Array) -> None
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")
 def transforms_serial(parents: Array, t: Array, q: Array, s: Array, out: Array) -> None:
-    """The same on the calling thread, for a pose or a few: waking the other threads would cost more than the work."""
+    """`transforms` on the calling thread, for a few poses: waking the other threads would cost more than the work."""
     for f in range(out.shape[0]):
         ft, fq, fs = min(f, t.shape[0] - 1), min(f, q.shape[0] - 1), min(f, s.shape[0] - 1)
         for j in range(parents.shape[0]):
             _place(ft, fq, fs, j, parents[j], t, q, s, out, f)
             out[f, j, 3, 0], out[f, j, 3, 1], out[f, j, 3, 2], out[f, j, 3, 3] = 0.0, 0.0, 0.0, 1.0
-
-
-FRAMES_PER_BLOCK = (
-    64  # frames that share one scratch pose; large enough to hide its allocation, small enough to balance threads
-)
 
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy", parallel=True)

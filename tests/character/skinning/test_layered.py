@@ -38,7 +38,7 @@ def test_lanes_are_those_of_the_kernels():
     assert layer_kernels.VERTICES_PER_BLOCK == layered.VERTICES_PER_BLOCK
 
 
-def test_what_is_added_before_skinning_arrives_after_it(way):
+def test_what_is_added_undo_skinning_arrives_after_it(way):
     """Shapes' deltas, seen after skinning, lead back to the deltas."""
     rig = LayeredRig(character())
     frames = rig.frames(in_layers(rig, some_rows(rig, 6), "bones", "coarse", "fine"))
@@ -46,7 +46,7 @@ def test_what_is_added_before_skinning_arrives_after_it(way):
     moves = layered.deform(rig.blocks, frames) - layered.deform(rig.blocks, still)
     at_rest = layered.deform(rig.blocks, frames._replace(moved=np.zeros_like(frames.moved), motions=0 * frames.motions))
     expected = at_rest - rig.vertices(rig.rest[None])
-    found = layered.before_skinning(rig.blocks, frames, moves)
+    found = layered.undo_skinning(rig.blocks, frames, moves)
     assert np.abs(moves - expected).max() > 1e-3
     np.testing.assert_allclose(found, expected, atol=2e-6)
 
@@ -55,4 +55,4 @@ def test_a_collapsed_blend_has_no_answer_and_gives_none(way):
     rig = LayeredRig(character())
     frames = rig.frames(rig.rest[None])
     flat = frames._replace(motions=np.tile(-np.diag([1.0, 1, 1, 0]), (1, 5, 1, 1)), moved=np.ones((1, 5), bool))
-    assert not layered.before_skinning(rig.blocks, flat, np.ones((1, 94, 3))).any()
+    assert not layered.undo_skinning(rig.blocks, flat, np.ones((1, 94, 3))).any()

@@ -1,8 +1,10 @@
-"""The compiled twin of `chain_reach`.
+"""Compiled loops of `chain_reach` and of both solvers of `ik`.
 
-The compiled loops of the inverse kinematics: one frame after the other, each in memory that stays in the cache.
+    reach_chain          the twin of `chain_reach.reach_chain_numpy`
+    solve_frames         markers to joints: one frame after the other
+    solve_limb_frames    limbs to goals: the legs of each frame independently
 
-The compiled loop of `leg_reach`: the legs of each frame for itself, in memory that stays in the cache.
+Each frame is solved in memory that stays in the cache.
 """
 
 from __future__ import annotations
@@ -21,6 +23,24 @@ from understudy.maths.scalar_kernels import (
     rotate_vector_signed,
     solve_cholesky,
 )
+
+SUM_FASTMATH_FLAGS = FASTMATH_FLAGS | {"reassoc"}
+
+# Markers to joints. Damping is relative to the mean of the diagonal, one for all turns and one for all moves. In
+# proportion to each freedom's own entry, as is also usual, a hand would swing too freely and the hips hardly move: 60
+# steps were not enough where now 6 are.
+FIRST_DAMPING, WARM_DAMPING, MIN_DAMPING, MAX_DAMPING = 1e-2, 1e-3, 1e-7, 1e6
+MOVE_STIFFNESS_RATIO = 1e-3  # of the stiffness: a figure may be metres away from where the search starts
+MIN_RESIDUAL_GAIN_RATIO = 1e-7  # of the sum of squares: a frame that gains less is done
+SERIES_ANGLE_RAD = 1e-4  # below it (a - sin a) / a^3 loses its digits
+
+# Limbs to goals.
+MAX_STEP_RAD = 0.5  # no joint turns further in one step
+MIN_STEP_RAD = 1e-7  # a step in which no joint turns further is the last
+LIMIT_TOLERANCE_RAD = 1e-6  # from a limit, within which a joint is at its end
+MAX_LIMIT_ROUNDS = 4  # a step is repeated without the axes that it would turn beyond their ends
+MIN_COST_GAIN_RATIO = 1e-9  # of the cost: a step that gains less is the last
+MIN_PIVOT = 1e-300  # of the factorisation: the equations have a ridge, so that no pivot comes near it
 
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")
@@ -84,7 +104,7 @@ def _quaternion(m: Array, out: Array) -> None:
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")
 def _rotation(world: Array, out: Array) -> None:
-    """out (3, 3): world (4, 4) without its place and scale."""
+    """out (3, 3): world (4, 4) without its position and scale."""
     for b in range(3):
         size = sqrt(world[0, b] ** 2 + world[1, b] ** 2 + world[2, b] ** 2)
         for a in range(3):
@@ -115,7 +135,7 @@ def _bend(
     flat: float,
     gentle: float,
 ) -> float:
-    """As `chain_reach.bend`."""
+    """As `chain_reach.hinge_bend`."""
     k0, k1, k2 = joint[0] - first[0], joint[1] - first[1], joint[2] - first[2]
     w0, w1, w2 = tip[0] - joint[0], tip[1] - joint[1], tip[2] - joint[2]
     a0, a1, a2 = axis[0], axis[1], axis[2]
@@ -140,7 +160,7 @@ def _bend(
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")
 def _turn_chain(frames: Array, places: Array, joint: int, vector: Array) -> None:
-    """Turn a joint and what hangs on it, in place; the first of `frames` (n + 1, 3, 3) is the parent's."""
+    """Turn a joint and all below it, in place; the first of `frames` (n + 1, 3, 3) is the parent's."""
     turn, old, moved = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
     _turn(vector, turn)
     for i in range(joint, frames.shape[0] - 1):
@@ -211,15 +231,6 @@ def reach_chain(
     reached[:] = places[count]
 
 
-SUM_FASTMATH_FLAGS = FASTMATH_FLAGS | {"reassoc"}
-# Of the mean of the diagonal, alike for all turns and for all moves. In proportion to each freedom's own entry, as is
-# also usual, a hand would swing as freely as the hips hardly do: 60 steps were not enough where now 6 are.
-FIRST_DAMPING, WARM_DAMPING, MIN_DAMPING, MAX_DAMPING = 1e-2, 1e-3, 1e-7, 1e6
-MOVE_STIFFNESS_RATIO = 1e-3  # of the stiffness: a figure may be metres away from where the search starts
-MIN_RESIDUAL_GAIN_RATIO = 1e-7  # of the sum of squares: less, and a frame is done
-SERIES_ANGLE_RAD = 1e-4  # radians, below which (a - sin a) / a^3 loses its digits
-
-
 @compile_kernel(nogil=True, fastmath=FASTMATH_FLAGS, error_model="numpy")
 def exp_and_left_jacobian(v: Array, exponential: Array, jacobian: Array) -> None:
     """exp([v]) and the left Jacobian J(v), (3, 3) each, of a rotation vector v (3,)."""
@@ -263,7 +274,7 @@ def product(a: Array, b: Array, out: Array) -> None:
 
 @compile_kernel(nogil=True, fastmath=FASTMATH_FLAGS, error_model="numpy")
 def place_joints(body: tuple, turns: Array, moves: Array, world: tuple, scratch: Array) -> None:
-    """Where the joints are: of each the linear part, the pure rotation, the origin, and the axes of its turns."""
+    """World of the joints: of each the linear part, the pure rotation, the origin, and the axes of its turns."""
     parents, scales, base = body[0], body[1], body[2]
     linear, rotation, origin, axes = world
     exponential, jacobian, above, local = scratch[0], scratch[1], scratch[2], scratch[3]
@@ -476,7 +487,7 @@ def damp_equations(
     step: Array,
     stopped: Array,
 ) -> None:
-    """Add the holds and the damping to the equations, and take out the freedoms that are stopped by their limits."""
+    """Add the holds and the damping to the equations, and remove the freedoms that are stopped by their limits."""
     kind, depth, chain, low, high = degrees[1], degrees[3], degrees[4], degrees[5], degrees[6]
     for d in range(x.shape[0]):
         push = slope[d] - hold[d] * (x[d] - wanted[d])
@@ -574,19 +585,11 @@ def solve_frames(body: tuple, degrees: tuple, motion: tuple, settings: tuple, tu
         solve_frame(body, degrees, points[f], settings, damping, hold, wanted, turns[f], moves[f], scratch)
 
 
-MAX_STEP_RAD = 0.5  # radians: no joint turns further in one step
-MIN_STEP_RAD = 1e-7  # radians: a step in which nothing turns further is the last
-LIMIT_TOLERANCE_RAD = 1e-6  # radians from a limit at which a joint is at its end
-MAX_LIMIT_ROUNDS = 4  # a step is taken again without the axes that it would turn beyond their ends
-MIN_COST_GAIN_RATIO = 1e-9  # of the cost: so is one that gains less
-MIN_PIVOT = 1e-300  # of a pivot: the equations have a ridge, so that none comes near it
-
-
 @compile_kernel(nogil=True, fastmath=FASTMATH_FLAGS, error_model="numpy")
 def limb_kinematics(
     parent: Array, start: tuple, carrier: Array, turned: Array, shift: Array, now: tuple, scratch: Array
 ) -> None:
-    """Turns of the joints since the start in the world, where the joints are, and where the points are."""
+    """Turns of the joints since the start in the world, positions of the joints, and positions of the points."""
     places0, points0 = start
     turns, places, points = now
     for j in range(parent.shape[0]):
@@ -613,7 +616,7 @@ def limb_kinematics(
 
 @compile_kernel(nogil=True, fastmath=FASTMATH_FLAGS, error_model="numpy")
 def clamp_turns(limits: tuple, above0: Array, local0: Array, turned: Array, vectors: Array, scratch: Array) -> None:
-    """Turns of joints with limits brought within them, in place, and `vectors` (n, 3), their turns from rest.
+    """Clip turns of joints to their limits, in place, and write `vectors` (n, 3), their turns from rest.
 
     turned = A e A*, with A the parent's rotation at the start and the joint's own rotation e q0; its rotation vector
     from rest is log(rest* e q0). An end that the start is beyond is where the start is.
@@ -678,7 +681,7 @@ def free_axis_projections(limited: Array, axes: Array, free: Array, out: Array) 
     for j in range(limited.shape[0]):
         out[j] = 0.0
         if j == 0:
-            continue  # the whole figure is moved by `leg_reach`
+            continue  # the whole figure is moved by `ik.reach_with_limbs`
         if not limited[j]:
             out[j, 0, 0] = out[j, 1, 1] = out[j, 2, 2] = 1.0
             continue
@@ -691,7 +694,7 @@ def free_axis_projections(limited: Array, axes: Array, free: Array, out: Array) 
 
 @compile_kernel(nogil=True, fastmath=FASTMATH_FLAGS, error_model="numpy")
 def freeze_axes_at_limits(limits: tuple, axes: Array, vectors: Array, step: Array, free: Array) -> bool:
-    """Take out of `free` (n, 3) the axes that are at an end and would go beyond it; whether there are any."""
+    """Remove from `free` (n, 3) the axes that are at a limit and would go beyond it; returns whether there are any."""
     limited, low, high = limits[0], limits[2], limits[3]
     found = False
     for j in range(limited.shape[0]):
@@ -725,7 +728,7 @@ def limb_cost(goals: Array, points: Array, turned: Array, soft: Array, scratch: 
 def limb_equations(
     parent: Array, above: Array, goals: Array, turned: Array, now: tuple, may: Array, part: float, work: tuple
 ) -> None:
-    """The matrix J J^T and the side r + part J t of a step, and `back` (n, 3): t, seen in the world."""
+    """The matrix J J^T and the side r + part J t of a step, and `back` (n, 3): t in world axes."""
     turns, places, points = now
     matrix, side, back, arm, lever, scratch = work
     count = goals.shape[0]
@@ -863,7 +866,7 @@ def root_pull(root: Array, points: Array, matrix: Array, side: Array, pull: Arra
 def solve_limb_frame(
     body: tuple, frame: tuple, iterations: int, turned: Array, shift: Array, pull: Array, block: Array, work: tuple
 ) -> float:
-    """Turns (n, 4) of the joints under which points come nearest to goals, from those given; the cost of it."""
+    """Improve the turns (n, 4) of the joints until points come nearest to goals; returns the cost."""
     parent, carrier, _, limited, rest = body
     places0, points0, goals, soft, above0, local0, low, high = frame
     turns, places, points, free, axes, vectors, may, matrix, side, back, step, arm, lever, scratch, trial, column = work
@@ -901,7 +904,7 @@ def solve_limb_frame(
 def solve_limb_frames(
     body: tuple, frames: tuple, iterations: int, turned: Array, shifts: Array, pulls: Array, blocks: Array, costs: Array
 ) -> None:
-    """All frames: turned (F, n, 4) is moved on; pulls (F, 6), blocks (F, 6, 6) and costs (F,) are written."""
+    """All frames: turned (F, n, 4) is improved in place; pulls (F, 6), blocks (F, 6, 6) and costs (F,) are written."""
     places0, points0, goals, soft, above0, local0, low, high = frames
     n, count = body[0].shape[0], body[1].shape[0]
     work = (

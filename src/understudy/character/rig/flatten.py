@@ -171,7 +171,7 @@ def _collect_residuals(
         moves = np.zeros((len(block), rig.character.vertex_count, 3), np.float32)
         if frames.bend is not None:
             bent = layered.deform(rig.blocks, frames) - layered.deform(rig.blocks, frames._replace(bend=None))
-            moves = layered.before_skinning(rig.blocks, frames, bent)
+            moves = layered.undo_skinning(rig.blocks, frames, bent)
         for part, own in owners.items():
             residuals[part].add(moves[:, own])
         count += len(block)

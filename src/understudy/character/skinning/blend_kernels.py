@@ -1,4 +1,4 @@
-"""Compiled twins of `linear`.
+"""Compiled twins of `linear` and `dual_quaternion`.
 
 Many frames: frames are the innermost axis, so that one vertex is blended for a whole block of frames with straight
 vector arithmetic and its influences are looked up once a block. The matrices come as (blocks, B, 12 * width): for each
@@ -6,18 +6,17 @@ block of `width` frames and each bone, twelve runs of `width` numbers. A block o
 stays in the cache and then written frame by frame.
 
 `width` is a constant of each kernel, because the compiler then knows how the runs lie to each other and needs no checks
-for overlap before it vectorises. Two widths serve all lengths: WIDE carries the bulk, NARROW the rest. They are
-multiples of 8 (the vector) but not of 32, so the runs of one bone do not fall on the same lines of the first-level
-cache (measured: 104 takes half the time of 64 for a frame).
+for overlap before it vectorises. Two widths serve all lengths: FRAMES_PER_WIDE_BLOCK for the bulk,
+FRAMES_PER_NARROW_BLOCK for the rest. They are multiples of 8 (the vector) but not of 32, so the runs of one bone do not
+fall on the same lines of the first-level cache (measured: 104 takes half the time of 64 for a frame).
 
 Few frames: one vertex at a time, all its sums in registers.
 
 `fastmath` allows fused multiply-adds only, so NaN and infinity reach the result and can be found there.
 
-Compiled twins of `dual`, laid out as in `linear_kernels`: frames innermost, or a few frames vertex by vertex.
-
-Rigid parts come as (blocks, B, 8 * width): real x, y, z, w, then dual x, y, z, w. Scale and shear come as
-(blocks, B, 9 * width) and are read only for vertices that hang on a bone which is scaled somewhere in the clip.
+Dual quaternions have the same layout. Rigid parts come as (blocks, B, 8 * width): real x, y, z, w, then dual x, y, z,
+w. Scale and shear come as (blocks, B, 9 * width) and are read only for vertices on a bone that is scaled somewhere in
+the clip.
 """
 
 from __future__ import annotations
@@ -31,14 +30,12 @@ from understudy.checks import Array
 from understudy.maths.jit import FASTMATH_FLAGS, compile_kernel
 
 FRAMES_PER_WIDE_BLOCK, FRAMES_PER_NARROW_BLOCK = 104, 24
-VERTICES_PER_BLOCK = (
-    48  # vertices: 48 x 3 x 104 floats are 60 KB, and each frame's run in the result is 9 whole cache lines
-)
+VERTICES_PER_BLOCK = 48  # 48 x 3 x 104 floats are 60 KB, and each frame's run in the result is 9 whole cache lines
 
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, inline="always")
 def gather_influences(joints: Array, weights: Array, i: int, found_joints: Array, found_weights: Array) -> int:
-    """How many influences of vertex i are not zero, and which; three more of weight zero follow to fill groups."""
+    """The number of influences of vertex i that are not zero, and which; three of weight zero follow to fill groups."""
     n = 0
     for k in range(joints.shape[1]):
         if weights[i, k] != 0:
@@ -100,7 +97,7 @@ def _static_rest_kernel(width: int) -> Any:
 
 @compile_kernel(inline="always")
 def write_frames(done: Array, start: int, stop: int, first: int, frames: int, out: Array) -> None:
-    """done (3, BLOCK, width) to out[first : first + frames, start:stop]."""
+    """done (3, VERTICES_PER_BLOCK, width) to out[first : first + frames, start:stop]."""
     for f in range(frames):
         row = out[first + f]
         for i in range(start, stop):
@@ -150,7 +147,7 @@ def _moving_rest_kernel(width: int) -> Any:
 
 @compile_kernel(inline="always")
 def read_frames(vertices: Array, start: int, stop: int, first: int, width: int, rest: Array) -> None:
-    """vertices[first : first + width, start:stop] to rest (BLOCK, 3 * width); beyond the last frame nothing changes."""
+    """vertices[first : first + width, start:stop] to rest (vertices, 3 * width), unchanged beyond the last frame."""
     for f in range(min(width, vertices.shape[0] - first)):
         row = vertices[first + f]
         for i in range(start, stop):
@@ -254,7 +251,7 @@ def _scale_frames(n: int, j: Array, w: Array, scale: Array, width: int, p: Array
 def _add_three(
     width: int, pivot: Array, a: Array, b: Array, c: Array, wa: float, wb: float, wc: float, total: Array
 ) -> None:
-    """total += three dual quaternions times their weights, each turned to the side of the pivot."""
+    """total += three dual quaternions times their weights, each with the sign of the pivot's side."""
     y, z, w4, b0, b1, b2, b3 = width, 2 * width, 3 * width, 4 * width, 5 * width, 6 * width, 7 * width
     for f in range(width):
         px, py, pz, pw = pivot[f], pivot[y + f], pivot[z + f], pivot[w4 + f]

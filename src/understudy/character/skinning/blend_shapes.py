@@ -2,9 +2,9 @@
 
     v' = v + sum_s w_s d_s
 
-A face has many shapes, each moves few vertices, and few are on in a frame. `prepare` therefore cuts the vertices into
-blocks and keeps, for each block, only the shapes that move it; `add_shapes` then skips the shapes whose weight is zero
-in a frame. Weights are used as given: below zero and above one as well.
+A face has many shapes, each moves few vertices, and few have weight in a frame. `prepare` therefore cuts the vertices
+into blocks and keeps, for each block, only the shapes that move it; `add_shapes` then skips the shapes whose weight is
+zero in a frame. Weights are used as given: below zero and above one as well.
 """
 
 from __future__ import annotations
@@ -20,10 +20,8 @@ from understudy.errors import InvalidInput
 from understudy.maths import jit
 
 KERNELS = "understudy.character.skinning.layer_kernels"
-FLOATS_PER_SHAPE_BLOCK = (
-    96  # numbers in a block (32 vertices): as in the kernels, where it is a constant of the compiled code
-)
-MIN_PARALLEL_FLOATS = 400_000  # numbers x frames; below, waking a second thread (about 20 us) does not pay
+FLOATS_PER_SHAPE_BLOCK = 96  # 32 vertices; as in the kernels, where it is a constant of the compiled code
+MIN_PARALLEL_FLOATS = 400_000  # numbers x frames: below, waking a second thread (about 20 us) does not pay
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +32,11 @@ class ShapeBlocks:
     vertices: int  # V
     starts: Array  # (blocks + 1,) int64
     shape_of: Array  # (N,) int64, the shape of each row
-    rows: Array  # (N, SIZE) float32, the deltas of one shape in one block; numbers beyond the last vertex are zero
+    rows: Array  # (N, 96) float32, the deltas of one shape in one block; numbers beyond the last vertex are zero
 
     @property
     def density(self) -> float:
-        """The part of all deltas that is stored, 0 to 1."""
+        """The share of all deltas that is stored, 0 to 1."""
         return len(self.rows) / max(1, self.shapes * (len(self.starts) - 1))
 
 

@@ -7,8 +7,8 @@ as in Griessmair and Purgathofer 1989). Each of the n points along an axis reach
 
     B(t) = t^2 / 2,  (-2 t^2 + 6 t - 3) / 2,  (3 - t)^2 / 2        for t in [0, 1), [1, 2), [2, 3), and 0 elsewhere,
 
-and the box is n + 2 cells wide, so that point i stands at low + (i + 3/2) h and its reach ends within the box.
-Displacement and slope are therefore zero on the faces of the box and outside: what stands half inside does not tear.
+and the box is n + 2 cells wide, so that point i is at low + (i + 3/2) h and its support ends within the box.
+Displacement and slope are therefore zero on the faces of the box and outside: a mesh half inside does not tear.
 The weights of the points sum to one only in the inner n - 2 cells; towards the faces the deformation fades out.
 """
 
@@ -23,7 +23,7 @@ from understudy.errors import InvalidInput
 from understudy.maths import jit
 
 KERNELS = "understudy.character.skinning.layer_kernels"
-MIN_PARALLEL_POINTS = 20_000  # points x frames; below, waking a second thread (about 20 us) does not pay
+MIN_PARALLEL_POINTS = 20_000  # points x frames: below, waking a second thread (about 20 us) does not pay
 
 
 def displacement(points: ArrayLike, low: ArrayLike, high: ArrayLike, offsets: ArrayLike) -> Array:
@@ -65,19 +65,19 @@ def basis(u: Array, count: int) -> Array:
 
 
 def lattice_points(low: ArrayLike, high: ArrayLike, counts: tuple[int, int, int]) -> Array:
-    """(nx, ny, nz, 3) where the points stand: in the middle of what they move."""
+    """(nx, ny, nz, 3) positions of the points: the middle of their support."""
     start, size = np.asarray(low, np.float64), cell_size(low, high, counts)
     axes = [start[a] + (np.arange(n) + 1.5) * size[a] for a, n in enumerate(counts)]
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
 
 
 def cell_size(low: ArrayLike, high: ArrayLike, counts: tuple[int, int, int]) -> Array:
-    """h (3,)."""
+    """h (3,), the size of a cell."""
     return (np.asarray(high, np.float64) - np.asarray(low, np.float64)) / (np.asarray(counts) + 2)
 
 
 def pad_lattice(offsets: Array) -> Array:
-    """(F, (nx + 5) (ny + 5) (nz + 6) 4) float32: the table that the kernels read, with zeros around the points.
+    """(F, (nx + 5) (ny + 5) (nz + 6) 4) float32: the table for the kernels, with zeros around the points.
 
     A cell, and the one beyond the last, then always has three points along each axis. Along z four points of four
     numbers are read, two vectors.
@@ -110,9 +110,8 @@ def _displace_numpy(points: Array, offsets: Array, low: Array, size: Array, out:
         u = (points[f % len(points)] - low) / size
         bx, by, bz = (basis(u[:, a], offsets.shape[1 + a]) for a in range(3))
         weights = bx[:, :, None, None] * by[:, None, :, None] * bz[:, None, None, :]
-        out[f] = weights.reshape(len(u), bx.shape[1] * by.shape[1] * bz.shape[1]) @ offsets[f % len(offsets)].reshape(
-            -1, 3
-        )
+        table = offsets[f % len(offsets)].reshape(-1, 3)
+        out[f] = weights.reshape(len(u), bx.shape[1] * by.shape[1] * bz.shape[1]) @ table
 
 
 def _check(

@@ -1,25 +1,21 @@
-"""Compiled twins of `lattice`, in float32, for LANES points at a time, x, y and z apart.
+"""Compiled twins of `lattice`, `layered`, `normals` and `blend_shapes`.
 
-First, in straight vector arithmetic, each point finds its cell and its three weights along each axis. Then, point by
-point, for each of the nine (i, j) the three lattice points along z lie side by side in the padded table, four numbers
-each (x, y, z and a pad): the sum over (i, j) is one loop over sixteen numbers, two vectors, and only the last step,
-along z, is scalar.
+Lattice, in float32, for VERTICES_PER_BLOCK points at a time, x, y and z apart. First, in straight vector arithmetic,
+each point finds its cell and its three weights along each axis. Then, point by point, for each of the nine (i, j) the
+three lattice points along z lie side by side in the padded table, four numbers each (x, y, z and a pad): the sum over
+(i, j) is one loop over sixteen numbers, two vectors, and only the last step, along z, is scalar.
 
-Compiled twins of `layered`: a block of 32 vertices at a time, x, y and z apart.
+Layers: a block of 32 vertices at a time, x, y and z apart. Frames go in groups of FRAMES_PER_GROUP: a block's shapes
+are read from memory once a group. The finished blocks of a group lie in a buffer in the order of the blocks, and are
+then written to the result in the order of the vertices.
 
-Frames go in groups of GROUP: a block's shapes are read from memory once a group. The finished blocks of a group lie in
-a buffer in the order of the blocks, and are then written to the result in the order of the vertices.
+Normals: one frame is one thread's work, so the order of the sums does not depend on the threads. Sums are in double
+precision: corners of a millimetre give cross products of 1e-6 square metres, and a fan of slivers would otherwise lose
+its direction.
 
-Compiled twins of `normals`. One frame is one thread's work, so the order of the sums does not depend on the threads.
-
-Sums are in double precision: corners of a millimetre give cross products of 1e-6 square metres, and a fan of slivers
-would otherwise lose its direction.
-
-Compiled twin of `shapes`: block by block, four shapes at a time.
-
-A block of vertices is a run of SIZE numbers (x, y, z of each), so adding a shape to it is one straight vector loop of a
-length that the compiler knows. The sums stay in the first-level cache and are written once. `fastmath` allows fused
-multiply-adds only: a NaN weight reaches the result.
+Shapes: block by block, four shapes at a time. A block of vertices is a run of FLOATS_PER_SHAPE_BLOCK numbers (x, y, z
+of each), so adding a shape to it is one straight vector loop of a length that the compiler knows. The sums stay in the
+first-level cache and are written once. `fastmath` allows fused multiply-adds only: a NaN weight reaches the result.
 """
 
 from __future__ import annotations
@@ -32,8 +28,11 @@ from understudy.checks import Array
 from understudy.maths.jit import FASTMATH_FLAGS, compile_kernel
 
 VERTICES_PER_BLOCK = 32
-RUN_FLOATS = 16  # numbers of one run along z: four points, the last of them without weight
-SCRATCH_FLOATS = 9 * VERTICES_PER_BLOCK  # numbers of scratch: the weights of LANES points
+RUN_FLOATS = 16  # of one run along z: four points, the last of them without weight
+SCRATCH_FLOATS = 9 * VERTICES_PER_BLOCK  # of scratch: the weights of VERTICES_PER_BLOCK points
+FLOATS_PER_VERTEX_BLOCK = 3 * VERTICES_PER_BLOCK
+FRAMES_PER_GROUP = 8  # the shapes of a block (10 KB) stay in the first-level cache, the buffer (2 MB) near it
+FLOATS_PER_SHAPE_BLOCK = 96  # 32 vertices
 
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy", inline="always")
@@ -57,7 +56,7 @@ def _weigh(u: float, low: float, high: float, i: int, axis: int, w: Array) -> np
 def displacement(
     x: Array, m: Array, reach: Array, counts: Array, table: Array, cell: Array, w: Array, run: Array, d: Array
 ) -> int:
-    """d (3 LANES,) at x (3 LANES,); returns how many points lie where anything is moved.
+    """d (3 L,) at x (3 L,), L = VERTICES_PER_BLOCK; returns the number of points inside the support.
 
     m (12,) are the rows of u from x, reach (6,) where in cells the offsets begin and end to move anything, and table
     (N,) one frame of `lattice.padded`; cell (LANES,) int32, w (ROOM,) and run (RUN,) are scratch.
@@ -154,15 +153,11 @@ def displace_parallel(points: Array, m: Array, reaches: Array, counts: Array, ta
         _displace_frame(points[min(f, points.shape[0] - 1)], m, reaches[t], counts, tables[t], out[f])
 
 
-FLOATS_PER_VERTEX_BLOCK = 3 * VERTICES_PER_BLOCK
-FRAMES_PER_GROUP = 8  # frames: the shapes of a block (10 KB) stay in the first-level cache, the buffer (2 MB) near it
-
-
 @compile_kernel(fastmath=FASTMATH_FLAGS, inline="always")
 def _add_shapes(
     first: int, last: int, shape_of: Array, rows: Array, weights: Array, row: Array, w: Array, p: Array
 ) -> None:
-    """p (SIZE,) += the shapes of rows first:last, four at a time; row and w are room for a list of those in use."""
+    """p (3 L,) += the shapes of rows first:last, four at a time; row and w are scratch for a list of those in use."""
     n = 0
     for k in range(first, last):
         if weights[shape_of[k]] != 0:
@@ -265,7 +260,7 @@ def deform_parallel(blocks: VertexBlocks, poses: PoseBlock, out: Array) -> None:
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy", inline="always")
 def _blend(b: int, f: int, blocks: VertexBlocks, poses: PoseBlock, a: Array) -> None:
-    """a (9, LANES) = 1 + sum_j a_j E_j, the linear parts, of block b in frame f."""
+    """a (9, L) = 1 + sum_j a_j E_j, the linear parts, of block b in frame f."""
     for n in range(9):
         for i in range(VERTICES_PER_BLOCK):
             a[n, i] = np.float32(1 if n % 4 == 0 else 0)
@@ -279,7 +274,7 @@ def _blend(b: int, f: int, blocks: VertexBlocks, poses: PoseBlock, a: Array) -> 
 
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy", parallel=True)
-def before_skinning(blocks: VertexBlocks, poses: PoseBlock, moves: Array, out: Array) -> None:
+def undo_skinning(blocks: VertexBlocks, poses: PoseBlock, moves: Array, out: Array) -> None:
     """out = (1 + sum_j a_j E_j)^-1 moves, (F, V, 3); the inverse by cofactors, zero where there is none."""
     count, vertices = blocks.rest.shape[0], blocks.place.shape[0]
     for f in numba.prange(out.shape[0]):
@@ -375,12 +370,9 @@ def turn_normals(columns: Array, normals: Array, out: Array) -> None:
             out[f, i, 0], out[f, i, 1], out[f, i, 2] = scale * x, scale * y, scale * z
 
 
-FLOATS_PER_SHAPE_BLOCK = 96  # numbers in a block: 32 vertices
-
-
 @compile_kernel(fastmath=FASTMATH_FLAGS, inline="always")
 def _block(b: int, rest: Array, starts: Array, shape_of: Array, rows: Array, weights: Array, out: Array) -> None:
-    """Block b of all frames. rest (F or 1, 3V), rows (N, SIZE) of block b are starts[b]:starts[b + 1], out (F, 3V)."""
+    """Block b of all frames. rest (F or 1, 3V), rows (N, 96) of block b are starts[b]:starts[b + 1], out (F, 3V)."""
     first, last, base = starts[b], starts[b + 1], b * FLOATS_PER_SHAPE_BLOCK
     length = min(FLOATS_PER_SHAPE_BLOCK, out.shape[1] - base)
     total = np.zeros(FLOATS_PER_SHAPE_BLOCK, np.float32)

@@ -4,13 +4,13 @@
     x = p + sum_j a_j E_j p                    E_j = M_j - 1, M_j = world_from_joint(t) @ joint_from_world(rest)
     y = x + L d(L^-1 x)                        L = M of the lattice's joint; d the free-form deformation of `lattice`
 
-Everything is a displacement from rest, and a joint that has not moved has E = 0 exactly: at rest the vertices come out
-as they went in, to the last bit.
+All steps are displacements from rest, and a joint that has not moved has E = 0 exactly: at rest the vertices are
+reproduced to the last bit.
 
 `prepare` sorts the vertices along a space-filling curve and cuts them into blocks of 32. A block keeps the shapes and
 the joints that reach it, dense: 32 numbers a row, x, y and z apart, so that every step is straight vector arithmetic on
 numbers in the first-level cache. Shapes without weight, joints at rest and cells of the lattice without offsets are
-passed over.
+skipped.
 """
 
 from __future__ import annotations
@@ -24,38 +24,22 @@ from understudy.checks import Array, freeze
 from understudy.maths import jit
 
 KERNELS = "understudy.character.skinning.layer_kernels"
-VERTICES_PER_BLOCK = 32  # vertices in a block: as in the kernels, where it is a constant of the compiled code
-MIN_DETERMINANT = (
-    1e-6  # determinant; skins bend and stretch by a few times, float32 leaves 1e-7 of a blend that has collapsed
-)
-MIN_PARALLEL_FRAMES = 4  # frames; below, waking a second thread does not pay
+VERTICES_PER_BLOCK = 32  # as in the kernels, where it is a constant of the compiled code
+MIN_DETERMINANT = 1e-6  # of a blend: skins stretch by a few times, float32 leaves 1e-7 of a collapsed blend
+MIN_PARALLEL_FRAMES = 4  # below, waking a second thread does not pay
 
 
 class VertexBlocks(NamedTuple):
-    """V vertices in blocks of LANES; a row of a block is x of all its vertices, then y, then z."""
+    """V vertices in blocks of L = VERTICES_PER_BLOCK; a row of a block is x of all its vertices, then y, then z."""
 
-    place: Array  # (V,) int64, where x of each vertex stands in a frame's blocks; y and z follow LANES and 2 LANES on
-    rest: Array  # (blocks, 3 LANES) float32
+    place: Array  # (V,) int64, index of x of each vertex in a frame's blocks; y and z follow at + L and + 2 L
+    rest: Array  # (blocks, 3 L) float32
     shape_first: Array  # (blocks + 1,) int64: the shape rows of block b are shape_first[b]:shape_first[b + 1]
     shape_of: Array  # (N,) int64
-    shape_rows: Array  # (N, 3 LANES) float32
+    shape_rows: Array  # (N, 3 L) float32
     joint_first: Array  # (blocks + 1,) int64
     joint_of: Array  # (M,) int64
-    joint_rows: Array  # (M, LANES) float32: the weight of the joint on each vertex
-
-
-class PoseBlock(NamedTuple):
-    """What moves the blocks in F frames, as the kernels read it."""
-
-    weights: Array  # (F, S) float32, of the shapes
-    motions: Array  # (F, J, 12) float32, rows of E
-    moved: Array  # (F, J) bool, where E is not zero
-    bent: Array  # (F,) bool, where the lattice has offsets
-    counts: Array  # (3,) int64, its points
-    tables: Array  # (F, N) float32, `lattice.padded` offsets
-    u_from_world: Array  # (F, 12) float32, rows of the map into its cells
-    reach: Array  # (F, 6) float32, `lattice.reaches`
-    turns: Array  # (F, 9) float32, rows of L's linear part
+    joint_rows: Array  # (M, L) float32: the weight of the joint on each vertex
 
 
 class LatticeBend(NamedTuple):
@@ -68,12 +52,26 @@ class LatticeBend(NamedTuple):
 
 
 class FrameBlock(NamedTuple):
-    """What moves the blocks in F frames."""
+    """The inputs of the deformation in F frames."""
 
     weights: Array  # (F, S), of the shapes
     motions: Array  # (F, J, 4, 4), E
     moved: Array  # (F, J) bool, where E is not zero
     bend: LatticeBend | None  # the lattice, where any frame uses it
+
+
+class PoseBlock(NamedTuple):
+    """The inputs of the deformation in F frames, as the kernels read them."""
+
+    weights: Array  # (F, S) float32, of the shapes
+    motions: Array  # (F, J, 12) float32, rows of E
+    moved: Array  # (F, J) bool, where E is not zero
+    bent: Array  # (F,) bool, where the lattice has offsets
+    counts: Array  # (3,) int64, its points
+    tables: Array  # (F, N) float32, `lattice.pad_lattice` of the offsets
+    u_from_world: Array  # (F, 12) float32, rows of the map into its cells
+    reach: Array  # (F, 6) float32, `lattice.support_boxes`
+    turns: Array  # (F, 9) float32, rows of L's linear part
 
 
 def prepare(
@@ -104,6 +102,26 @@ def prepare(
     return VertexBlocks(*(freeze(array) for array in arrays))
 
 
+def _rows_of(block: Array, item: Array, blocks: int) -> tuple[Array, Array, Array]:
+    """The (block, item) pairs that occur: the first of each block (blocks + 1,), the items (N,), and the row of each
+    entry."""
+    width = int(item.max(initial=0)) + 1
+    pairs, row = np.unique(block * width + item, return_inverse=True)
+    first = np.searchsorted(pairs, np.arange(blocks + 1) * width)
+    return first.astype(np.int64), (pairs % width).astype(np.int64), row.reshape(-1)
+
+
+def _morton_numbers(points: Array) -> Array:
+    """(V,) the Morton number of each point: neighbours in space mostly have neighbouring numbers."""
+    span = np.ptp(points, axis=0).max(initial=0) or 1.0
+    cell = ((points - points.min(axis=0, initial=np.inf)) / span * 1023).astype(np.int64)
+    number = np.zeros(len(points), np.int64)
+    for bit in range(10):
+        for axis in range(3):
+            number |= ((cell[:, axis] >> bit) & 1) << (3 * bit + axis)
+    return number
+
+
 def deform(blocks: VertexBlocks, frames: FrameBlock) -> Array:
     """(F, V, 3) float32 vertices."""
     kernels = jit.kernels(KERNELS)
@@ -111,7 +129,7 @@ def deform(blocks: VertexBlocks, frames: FrameBlock) -> Array:
     if kernels is None:
         _deform_numpy(blocks, frames, result)
     elif result.size:
-        poses = _poses(frames)
+        poses = _pose_block(frames)
         if len(result) < MIN_PARALLEL_FRAMES:
             kernels.deform(blocks, poses, result)
         else:
@@ -127,74 +145,24 @@ def deform_numpy(blocks: VertexBlocks, frames: FrameBlock) -> Array:
     return result
 
 
-def before_skinning(blocks: VertexBlocks, frames: FrameBlock, moves: Array) -> Array:
-    """(F, V, 3) float32: what has to be added to the vertices before skinning to move them by `moves` (F, V, 3) after.
+def undo_skinning(blocks: VertexBlocks, frames: FrameBlock, moves: Array) -> Array:
+    """(F, V, 3) float32: displacements before skinning that move the vertices by `moves` (F, V, 3) after it.
 
-    (1 + sum_j a_j E_j) d = move, without the translations. Where a vertex's blend flattens space there is no answer,
+    (1 + sum_j a_j E_j) d = move, without the translations. Where a vertex's blend is singular there is no solution,
     and d is zero.
     """
     kernels = jit.kernels(KERNELS)
     result = np.zeros(moves.shape, np.float32)
     if kernels is None:
-        _before_skinning_numpy(blocks, frames, moves, result)
+        _undo_skinning_numpy(blocks, frames, moves, result)
     elif result.size:
-        poses = _poses(frames._replace(bend=None))
+        poses = _pose_block(frames._replace(bend=None))
         with jit.LOCK:
-            kernels.before_skinning(blocks, poses, np.ascontiguousarray(moves, np.float32), result)
+            kernels.undo_skinning(blocks, poses, np.ascontiguousarray(moves, np.float32), result)
     return result
 
 
-def _before_skinning_numpy(blocks: VertexBlocks, frames: FrameBlock, moves: Array, out: Array) -> None:
-    joint_block = np.repeat(np.arange(len(blocks.rest)), np.diff(blocks.joint_first))
-    lane = blocks.place // (3 * VERTICES_PER_BLOCK), blocks.place % VERTICES_PER_BLOCK
-    for f in range(len(out)):
-        blend = np.zeros((len(blocks.rest), VERTICES_PER_BLOCK, 3, 3)) + np.eye(3)
-        e = frames.motions[f, blocks.joint_of, :3, :3]
-        _add_rows(blend, joint_block, blocks.joint_rows[:, :, None, None] * e[:, None])
-        own = blend[lane]
-        sound = np.abs(np.linalg.det(own)) > MIN_DETERMINANT
-        out[f, sound] = np.linalg.solve(own[sound], moves[f, sound, :, None])[..., 0]
-
-
-def _deform_numpy(blocks: VertexBlocks, frames: FrameBlock, out: Array) -> None:
-    weights, motions, moved, bend = frames
-    shape_block = np.repeat(np.arange(len(blocks.rest)), np.diff(blocks.shape_first))
-    joint_block = np.repeat(np.arange(len(blocks.rest)), np.diff(blocks.joint_first))
-    for f in range(len(out)):
-        p = blocks.rest.astype(np.float64)
-        on = np.flatnonzero(weights[f, blocks.shape_of])
-        _add_rows(p, shape_block[on], weights[f, blocks.shape_of[on], None] * blocks.shape_rows[on])
-        p = p.reshape(-1, 3, VERTICES_PER_BLOCK)
-        on = np.flatnonzero(moved[f, blocks.joint_of])
-        e = motions[f, blocks.joint_of[on]]
-        pull = e[:, :3, :3] @ p[joint_block[on]] + e[:, :3, 3:]
-        x = p.copy()
-        _add_rows(x, joint_block[on], blocks.joint_rows[on, None] * pull)
-        out[f] = x.reshape(-1)[blocks.place[:, None] + np.arange(3) * VERTICES_PER_BLOCK]
-        if bend is not None and bend.offsets[f].any():
-            out[f] += _lattice_displacement(out[f], bend, f)
-
-
-def _add_rows(total: Array, block: Array, rows: Array) -> None:
-    """total[block[n]] += rows[n], of blocks (N,) in rising order."""
-    if len(block):
-        found, first = np.unique(block, return_index=True)
-        total[found] += np.add.reduceat(rows, first, axis=0)
-
-
-def _lattice_displacement(points: Array, bend: LatticeBend, frame: int) -> Array:
-    """L d(L^-1 x) (V, 3) of points x (V, 3)."""
-    motion = bend.motion[frame]
-    inverse = np.linalg.inv(motion)
-    at_rest = points @ inverse[:3, :3].T + inverse[:3, 3]
-    inside = ((at_rest > bend.low) & (at_rest < bend.high)).all(axis=1)
-    result = np.zeros(points.shape, np.float32)
-    moves = lattice.displacement_numpy(at_rest[inside], bend.low, bend.high, bend.offsets[frame])
-    result[inside] = moves @ motion[:3, :3].T
-    return result
-
-
-def _poses(given: FrameBlock) -> PoseBlock:
+def _pose_block(given: FrameBlock) -> PoseBlock:
     frames, joints = given.moved.shape
     bend = given.bend
     matrices = np.ascontiguousarray(given.motions[:, :, :3, :], np.float32).reshape(frames, joints, 12)
@@ -217,21 +185,51 @@ def _poses(given: FrameBlock) -> PoseBlock:
     )
 
 
-def _rows_of(block: Array, item: Array, blocks: int) -> tuple[Array, Array, Array]:
-    """The (block, item) pairs that occur: where each block's begin (blocks + 1,), the items (N,), and the row of each
-    entry."""
-    width = int(item.max(initial=0)) + 1
-    pairs, row = np.unique(block * width + item, return_inverse=True)
-    first = np.searchsorted(pairs, np.arange(blocks + 1) * width)
-    return first.astype(np.int64), (pairs % width).astype(np.int64), row.reshape(-1)
+def _deform_numpy(blocks: VertexBlocks, frames: FrameBlock, out: Array) -> None:
+    weights, motions, moved, bend = frames
+    shape_block = np.repeat(np.arange(len(blocks.rest)), np.diff(blocks.shape_first))
+    joint_block = np.repeat(np.arange(len(blocks.rest)), np.diff(blocks.joint_first))
+    for f in range(len(out)):
+        p = blocks.rest.astype(np.float64)
+        on = np.flatnonzero(weights[f, blocks.shape_of])
+        _add_rows(p, shape_block[on], weights[f, blocks.shape_of[on], None] * blocks.shape_rows[on])
+        p = p.reshape(-1, 3, VERTICES_PER_BLOCK)
+        on = np.flatnonzero(moved[f, blocks.joint_of])
+        e = motions[f, blocks.joint_of[on]]
+        pull = e[:, :3, :3] @ p[joint_block[on]] + e[:, :3, 3:]
+        x = p.copy()
+        _add_rows(x, joint_block[on], blocks.joint_rows[on, None] * pull)
+        out[f] = x.reshape(-1)[blocks.place[:, None] + np.arange(3) * VERTICES_PER_BLOCK]
+        if bend is not None and bend.offsets[f].any():
+            out[f] += _lattice_displacement(out[f], bend, f)
 
 
-def _morton_numbers(points: Array) -> Array:
-    """(V,) the Morton number of each point: neighbours in space mostly have neighbouring numbers."""
-    span = np.ptp(points, axis=0).max(initial=0) or 1.0
-    cell = ((points - points.min(axis=0, initial=np.inf)) / span * 1023).astype(np.int64)
-    number = np.zeros(len(points), np.int64)
-    for bit in range(10):
-        for axis in range(3):
-            number |= ((cell[:, axis] >> bit) & 1) << (3 * bit + axis)
-    return number
+def _undo_skinning_numpy(blocks: VertexBlocks, frames: FrameBlock, moves: Array, out: Array) -> None:
+    joint_block = np.repeat(np.arange(len(blocks.rest)), np.diff(blocks.joint_first))
+    lane = blocks.place // (3 * VERTICES_PER_BLOCK), blocks.place % VERTICES_PER_BLOCK
+    for f in range(len(out)):
+        blend = np.zeros((len(blocks.rest), VERTICES_PER_BLOCK, 3, 3)) + np.eye(3)
+        e = frames.motions[f, blocks.joint_of, :3, :3]
+        _add_rows(blend, joint_block, blocks.joint_rows[:, :, None, None] * e[:, None])
+        matrices = blend[lane]
+        sound = np.abs(np.linalg.det(matrices)) > MIN_DETERMINANT
+        out[f, sound] = np.linalg.solve(matrices[sound], moves[f, sound, :, None])[..., 0]
+
+
+def _add_rows(total: Array, block: Array, rows: Array) -> None:
+    """total[block[n]] += rows[n], of blocks (N,) in rising order."""
+    if len(block):
+        numbers, first = np.unique(block, return_index=True)
+        total[numbers] += np.add.reduceat(rows, first, axis=0)
+
+
+def _lattice_displacement(points: Array, bend: LatticeBend, frame: int) -> Array:
+    """L d(L^-1 x) (V, 3) at points x (V, 3)."""
+    motion = bend.motion[frame]
+    inverse = np.linalg.inv(motion)
+    at_rest = points @ inverse[:3, :3].T + inverse[:3, 3]
+    inside = ((at_rest > bend.low) & (at_rest < bend.high)).all(axis=1)
+    result = np.zeros(points.shape, np.float32)
+    moves = lattice.displacement_numpy(at_rest[inside], bend.low, bend.high, bend.offsets[frame])
+    result[inside] = moves @ motion[:3, :3].T
+    return result

@@ -2,8 +2,8 @@
 
 From triangles, a vertex normal is the unit sum of the normals of its triangles, each weighted by its angle at the
 vertex (Thuermer and Wuethrich 1998, "Computing vertex normals from polygonal facets": it does not depend on how a flat
-part is cut into triangles) or by its area (cheaper, what three.js does). A vertex of no triangle, or of empty ones
-only, has (0, 0, 0).
+part is cut into triangles) or by its area (cheaper, as in three.js). A vertex of no triangle, or of empty ones only,
+has (0, 0, 0); `smooth_normals`, for drawing, has up there.
 
 Normals from a file keep its hard edges. They are carried by the inverse transpose of the 3x3 part A of each vertex's
 own transform,
@@ -11,8 +11,6 @@ own transform,
     n' = unit(A^-T n) = unit(sign(det A) cof(A) n),      cof(A) = (a2 x a3 | a3 x a1 | a1 x a2)
 
 which also holds where A flattens space in one direction and has no inverse.
-
-Normals to draw with.
 """
 
 from __future__ import annotations
@@ -27,9 +25,7 @@ from understudy.errors import InvalidInput
 from understudy.maths import jit, vector
 
 KERNELS = "understudy.character.skinning.layer_kernels"
-FRAMES_PER_CHUNK = (
-    26  # frames carried at once: three columns of 100,000 vertices are then 90 MB and not all of the memory
-)
+FRAMES_PER_CHUNK = 26  # carried at once: three columns of 100,000 vertices then take 90 MB
 BLENDS = {"linear": linear_blend, "dual": dual_blend}
 
 
@@ -54,13 +50,24 @@ def vertex_normals(
     kernels = jit.kernels(KERNELS)
     if kernels is None:
         for f in range(len(v)):
-            result[f] = _frame_numpy(v[f].astype(np.float64), t, weighting == "angle")
+            result[f] = _vertex_normals_numpy(v[f].astype(np.float64), t, weighting == "angle")
     elif len(v) == 1:
         kernels.vertex_normals_serial(v, t, weighting == "angle", result)
     else:
         with jit.LOCK:
             kernels.vertex_normals_parallel(v, t, weighting == "angle", result)
     return result[0] if single else result
+
+
+def smooth_normals(vertices: Array, triangles: Array) -> Array:
+    """Unit normals (V, 3) float32 of vertices (V, 3), weighted by area; up where there is no area around a vertex.
+
+    A normal of length zero would become NaN in a shader, and spread to its neighbours in the image.
+    """
+    normals = vertex_normals(vertices, triangles, "area")
+    x, y, z = normals.T
+    normals[(x == 0) & (y == 0) & (z == 0)] = (0.0, 1.0, 0.0)
+    return normals
 
 
 def skin_normals(
@@ -73,8 +80,8 @@ def skin_normals(
 ) -> Array:
     """`normals` (V, 3) or (F, V, 3) carried by the skin: (F, V, 3) float32, unit; the rest as in `linear_blend`.
 
-    `method` is "linear" or "dual", as the vertices were skinned. How the weights change from vertex to vertex is left
-    out, as in every real-time renderer: `vertex_normals` of the skinned mesh takes it in.
+    `method` is "linear" or "dual", as the vertices were skinned. The change of weights from vertex to vertex is left
+    out, as in every real-time renderer; `vertex_normals` of the skinned mesh includes it.
     """
     blend = BLENDS[one_of(method, "skinning method", BLENDS)]
     n, m = np.asarray(normals, dtype=np.float32), np.asarray(matrices, dtype=np.float64)
@@ -92,11 +99,11 @@ def skin_normals(
         turns[..., 3] = 0
         axes = [np.tile(axis, (n.shape[1], 1)) for axis in np.eye(3, dtype=np.float32)]
         columns = np.stack([blend(axis, joints, weights, turns) for axis in axes])
-        _turn(columns, np.ascontiguousarray(n[first:last] if len(n) > 1 else n), result[first:last])
+        _carry_normals(columns, np.ascontiguousarray(n[first:last] if len(n) > 1 else n), result[first:last])
     return result[0] if single else result
 
 
-def _turn(columns: Array, normals: Array, out: Array) -> None:
+def _carry_normals(columns: Array, normals: Array, out: Array) -> None:
     kernels = jit.kernels(KERNELS)
     if kernels is not None:
         with jit.LOCK:
@@ -109,7 +116,7 @@ def _turn(columns: Array, normals: Array, out: Array) -> None:
     out[...] = vector.normalise(np.where(mirrors, -n, n))
 
 
-def _frame_numpy(v: Array, triangles: Array, by_angle: bool) -> Array:
+def _vertex_normals_numpy(v: Array, triangles: Array, by_angle: bool) -> Array:
     corners = v[triangles]  # (T, 3, 3)
     face = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     total = np.zeros_like(v)
@@ -121,14 +128,3 @@ def _frame_numpy(v: Array, triangles: Array, by_angle: bool) -> Array:
             share = angle[:, None] * vector.normalise(face)
         np.add.at(total, triangles[:, k], share)
     return vector.normalise(total)
-
-
-def smooth_normals(vertices: Array, triangles: Array) -> Array:
-    """Unit normals (V, 3) float32 of vertices (V, 3), weighted by area; up where there is no area around a vertex.
-
-    A normal of length zero would become NaN in a shader, and spread to its neighbours in the picture.
-    """
-    normals = vertex_normals(vertices, triangles, "area")
-    x, y, z = normals.T
-    normals[(x == 0) & (y == 0) & (z == 0)] = (0.0, 1.0, 0.0)
-    return normals
