@@ -22,7 +22,7 @@ def test_blas_has_one_thread_inside_and_what_it_had_outside():
 
 
 def test_the_limit_holds_until_the_last_thread_has_gone():
-    """The first to come goes first, from a thread that lives on: the limit is then the others', who lift it."""
+    """The first block to enter leaves first, in a thread that lives on: the others own the limit, and lift it."""
     before, seen = threads(), []
     entered, may_go, gone, done = (threading.Event() for _ in range(4))
 

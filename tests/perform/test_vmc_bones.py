@@ -79,7 +79,7 @@ def test_people_are_told_the_same_whatever_their_axes() -> None:
 
 
 def test_left_is_left() -> None:
-    """Unity's +x is the right of somebody who looks along +z."""
+    """Unity's +x is to the right of a character that looks along +z."""
     bones = VmcBones.from_rig(body())
     assert bones.human
     worlds = unity_worlds(bones, bones.rig.rest)

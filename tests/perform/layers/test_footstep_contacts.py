@@ -60,4 +60,4 @@ def test_the_ground_is_where_feet_stand() -> None:
     both = footstep.blend_contacts({"a": label}, [("a", latents[5], 0.6), ("a", latents[35], 0.4)])
     assert abs(both[2] - 0.52) < 1e-3, "in between, they are half in the air"
     assert abs(footstep.ground_height(both[0], both[3], 0.1) - 0.1) < 1e-9
-    assert footstep.ground_height(0.0, 0.0, 0.25) == 0.25, "where nobody stands, the floor"
+    assert footstep.ground_height(0.0, 0.0, 0.25) == 0.25, "without a contact, the floor"

@@ -1,4 +1,4 @@
-"""Who has no eyes looks by turning its head: to the point, no further than a neck goes, and never at once."""
+"""Characters without eyes look by turning the head: to the point, no further than a neck goes, and never at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Somebody who walks, for the tests of feet: clips of joints alone, made by bending the legs of `bodies.body`."""
+"""A walking character for the tests of feet: clips of joints alone, made by bending the legs of `bodies.body`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stages are made when they are asked for, once each, whoever asks; who begins before all are made does the same."""
+"""Label runtimes are made on first use, once each, from any thread; a performer does not depend on when."""
 
 from __future__ import annotations
 

@@ -302,8 +302,8 @@ def lids_of(rig: PosedRig) -> tuple[EyelidDrive, ...]:
 def _lids_from_shapes(rig: PosedRig) -> tuple[EyelidDrive, ...]:
     none = np.zeros(0)
     known = face_columns(rig)
-    found = [known[name] for name in ("eyeBlinkLeft", "eyeBlinkRight") if name in known]
-    if not found:  # VRM 0's Blink_L and Blink_R, or one shape for both
+    lids = [known[name] for name in ("eyeBlinkLeft", "eyeBlinkRight") if name in known]
+    if not lids:  # VRM 0's Blink_L and Blink_R, or one shape for both
         named: dict[str, list[int]] = {}
         for column, name in enumerate(rig.channels.names):
             parts = name_words(name.rpartition(".weights.")[2]) if ".weights." in name else []
@@ -311,8 +311,8 @@ def _lids_from_shapes(rig: PosedRig) -> tuple[EyelidDrive, ...]:
                 side = next((part[0] for part in parts if part in ("l", "r", "left", "right")), "")
                 named.setdefault(side, []).append(column)
         sides = ("l", "r") if "l" in named and "r" in named else ("",)
-        found = [tuple(named[side]) for side in sides if side in named]
-    return tuple(EyelidDrive(columns, 0.0, 1.0, none.astype(np.int64), none, none) for columns in found)
+        lids = [tuple(named[side]) for side in sides if side in named]
+    return tuple(EyelidDrive(columns, 0.0, 1.0, none.astype(np.int64), none, none) for columns in lids)
 
 
 def _lids_from_controls(rig: LayeredRig) -> tuple[EyelidDrive, ...]:

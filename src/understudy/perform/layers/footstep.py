@@ -361,16 +361,8 @@ def _switch_mode(
     error = hypot(shown[0] - seen.place[0], shown[1] - seen.place[1])
     if foot.mode == FOOT_DOWN:
         if seen.stands < SETTINGS.stand_probability_off:
-            return _release_foot(
-                foot,
-                seen,
-                shown,
-                velocity,
-                FOOT_FREE,
-                _release_seconds(foot, seen, error, velocity, size, dt),
-                time,
-                dt,
-            )
+            lasts = _release_seconds(foot, seen, error, velocity, size, dt)
+            return _release_foot(foot, seen, shown, velocity, FOOT_FREE, lasts, time, dt)
         far = error > SETTINGS.max_error_ratio * size or (
             error > SETTINGS.resting_error_ratio * size and foot.rest > SETTINGS.resting_error_seconds
         )
@@ -385,16 +377,8 @@ def _switch_mode(
     if foot.mode == FOOT_UP:
         age = time - foot.since
         if seen.stands < SETTINGS.stand_probability_off and age > SETTINGS.min_mode_seconds:
-            return _release_foot(
-                foot,
-                seen,
-                shown,
-                velocity,
-                FOOT_FREE,
-                _release_seconds(foot, seen, error, velocity, size, dt),
-                time,
-                dt,
-            )
+            lasts = _release_seconds(foot, seen, error, velocity, size, dt)
+            return _release_foot(foot, seen, shown, velocity, FOOT_FREE, lasts, time, dt)
         if not foot.landing:
             near = age >= foot.lasts - SETTINGS.landing_seconds and speed < SETTINGS.landing_speed_heights_per_s * size
             return foot._replace(landing=near or age >= SETTINGS.max_hover_seconds)
@@ -439,13 +423,13 @@ def _release_foot(
     dt: float,
 ) -> FootState:
     """The state on its way to where the pose has the foot."""
-    own = ((seen.place[0] - foot.place[0]) / dt, (seen.place[1] - foot.place[1]) / dt)
+    pose_velocity = ((seen.place[0] - foot.place[0]) / dt, (seen.place[1] - foot.place[1]) / dt)
     return foot._replace(
         mode=mode,
         since=time,
         lasts=lasts,
         offset=(shown[0] - seen.place[0], shown[1] - seen.place[1]),
-        drift=(velocity[0] - own[0], velocity[1] - own[1]),
+        drift=(velocity[0] - pose_velocity[0], velocity[1] - pose_velocity[1]),
         landing=False,
     )
 
