@@ -12,13 +12,7 @@ from understudy.character.skinning.dual_quaternion import dual_blend
 from understudy.character.skinning.linear import linear_blend
 
 pxr = pytest.importorskip("pxr")
-from pxr import (
-    Gf,
-    Usd,
-    UsdGeom,
-    UsdSkel,
-    Vt,  # noqa: E402
-)
+from pxr import Gf, Usd, UsdGeom, UsdSkel, Vt  # noqa: E402
 
 BLEND = {"classicLinear": linear_blend, "dualQuaternion": dual_blend}
 

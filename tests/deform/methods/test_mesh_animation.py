@@ -177,7 +177,7 @@ def test_plain_and_compiled_share_their_source():
     from understudy.deform.methods import method_kernels
 
     assert method_kernels.vertex_weights.py_func.__code__ is mesh_animation_bones.vertex_weights.__code__
-    assert not hasattr(mesh_animation_bones.convex, "py_func")
+    assert not hasattr(mesh_animation_bones.solve_convex, "py_func")
 
 
 @pytest.mark.parametrize(

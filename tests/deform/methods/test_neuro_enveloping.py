@@ -34,11 +34,11 @@ def test_network_learns_and_is_zero_at_rest():
 def test_principal_directions_rebuild_the_rows():
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(6, 3)) @ rng.normal(size=(3, 50))
-    U, o = module.principal(rows, 10)
+    U, o = module.principal_directions(rows, 10)
     assert len(U) == 3
     np.testing.assert_allclose(o @ U, rows, atol=1e-10)
     np.testing.assert_allclose(U @ U.T, np.eye(3), atol=1e-10)
-    nothing = module.principal(np.zeros((4, 9)), 5)
+    nothing = module.principal_directions(np.zeros((4, 9)), 5)
     assert nothing[0].shape == (0, 9)
 
 

@@ -8,7 +8,7 @@ from tests.deform.rigging.shapes import box, joined
 
 from understudy.checks import Array
 from understudy.deform.rigging import TEMPLATES, automatic_rig, automatic_weights
-from understudy.deform.rigging.embedding import MedialSpheres, ShortestPaths, _place, embed, fit_to_box
+from understudy.deform.rigging.embedding import MedialSpheres, ShortestPaths, _sphere_costs, embed, fit_to_box
 from understudy.deform.rigging.refine import RefinementCost, unfold_skeleton
 from understudy.deform.rigging.rig import distinctness, quarter_turn_matrix, stance
 from understudy.deform.rigging.surface import VoxelSolid
@@ -102,7 +102,7 @@ def test_the_embedding_is_the_best_of_all() -> None:
     wanted = fit_to_box(template, vertices)
     size = float(np.linalg.norm(np.ptp(vertices, axis=0)))
     keys = [int(key) for key in template.keys]
-    places = {key: _place(template, medial, vertices, wanted, key, size) for key in keys}
+    places = {key: _sphere_costs(template, medial, vertices, wanted, key, size) for key in keys}
     every = ShortestPaths.from_medial(medial, size)
     ways = {key: every.cost(wanted, template.key_ancestor(key), key) for key in keys if template.key_ancestor(key) >= 0}
     best = np.inf

@@ -93,7 +93,7 @@ def add_rotated(d: Array, home: Array, matrices: Array, out: Array) -> None:
     m = np.ascontiguousarray(matrices[:, :, :3, :3].reshape(*matrices.shape[:2], 9), dtype=np.float32)
     kernels = jit.kernels(KERNELS)
     if kernels is not None:
-        kernels.carry_corrections(d, home, m, out)
+        kernels.add_rotated(d, home, m, out)
         return
     for f in range(len(out)):
         out[f] += np.einsum("vab,vb->va", m[f, home].reshape(-1, 3, 3), d[f])

@@ -24,9 +24,7 @@ from understudy.maths import jit, vector
 KERNELS = "understudy.deform.fitting.simplex_kernels"
 WEIGHT_RIDGES = (1e-9, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)  # of size^2: from rounding to "the near bone decides"
 SAMPLE_VERTICES = 1500  # vertices in the cross-validation of the ridge; more change nothing
-GRADIENT_STEPS = (
-    400  # steps of the accelerated gradient without compiled code; the error is then within 1e-4 of the best
-)
+GRADIENT_STEPS = 400  # of the accelerated gradient without compiled code; the error is then within 1e-4 of the best
 
 
 @dataclass(frozen=True)

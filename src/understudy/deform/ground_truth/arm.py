@@ -4,7 +4,7 @@ that keeps its volume.
 It lies along +X with the biceps up (+Y). The elbow bends about +Z to 150 degrees, the wrist twists about +X to 180.
 The flesh is solved as an elastic body (see `elastic`): bones are rigid, the forearm's core is free to twist, the tip of
 the elbow belongs to the forearm, and upper arm and forearm may press against each other in the crease, where the plane
-that halves the elbow's angle keeps them apart. How long a muscle is follows from where it is attached.
+that halves the elbow's angle keeps them apart. The length of a muscle follows from its attachments.
 """
 
 from __future__ import annotations
@@ -28,15 +28,14 @@ ELBOW_METRES = np.array([0.0, 0.006, 0.0])  # the axis lies in front of the shaf
 WRIST_METRES = np.array([0.24, 0.0, 0.0])
 SHOULDER_METRES = np.array([-0.28, 0.0, 0.0])
 MAX_BEND_RAD, MAX_TWIST_RAD = np.radians(150.0), np.radians(180.0)
-SHEAR_MODULUS_PA = 5e3  # pascals, of passive flesh
-MUSCLE_STIFFNESS_RATIO, TENDON_STIFFNESS_RATIO = (
-    6.0,
-    6.0,
-)  # how many times stiffer muscle is, and the forearm where it becomes tendons at the wrist
-SKIN_STIFFNESS_RATIO = 2.5  # times stiffer than flesh: without it the crease is unstable, as that of bare jelly
-# times the shear modulus: Poisson's ratio 0.455, as near to incompressible as keeps the solve quick
+SHEAR_MODULUS_PA = 5e3  # of passive flesh
+MUSCLE_STIFFNESS_RATIO = 6.0  # shear modulus of muscle, of that of flesh
+TENDON_STIFFNESS_RATIO = 6.0  # of the forearm at the wrist, where it becomes tendons
+SKIN_STIFFNESS_RATIO = 2.5  # of skin: without it the crease is unstable
+
+# Bulk over shear modulus: Poisson's ratio 0.455, as near to incompressible as keeps the solve quick.
 BULK_TO_SHEAR_RATIO = 10.0
-CONTACT_STIFFNESS_PA_PER_M = 3e7  # pascals a metre: upper arm and forearm press into each other by about a millimetre
+CONTACT_STIFFNESS_PA_PER_M = 3e7  # upper arm and forearm press into each other by about a millimetre
 
 # x, and the distance of the skin from the axis in front (biceps), behind and at the sides, metres
 ARM_PROFILE_METRES = np.array(
@@ -58,14 +57,14 @@ RING_RADIUS_RATIOS = np.array([0.25, 0.5, 0.77, 1.0])
 
 @dataclass(frozen=True)
 class Resolution:
-    """How finely the arm is divided, and how far it is solved."""
+    """Resolution of a limb, and accuracy of its solution."""
 
-    around: int = 20
+    around: int = 20  # nodes of a ring
     stations: int = 43
     steps: int = 6  # from rest to the pose
-    short: int = 12  # iterations at each
-    long: int = 80  # at the last
-    tolerance: float = 2e-5  # metres, of the last step
+    short: int = 12  # iterations in each step
+    long: int = 80  # iterations in the last
+    tolerance: float = 2e-5  # metres, of the last iteration
 
 
 def poses() -> Array:
@@ -123,13 +122,9 @@ def transforms(angles: Array) -> Array:
     out[:] = np.eye(4)
     out[:, UPPER_ARM_BONE, :3, 3] = SHOULDER_METRES
     c, s = np.cos(angles[:, 0]), np.sin(angles[:, 0])
-    out[:, FOREARM_BONE, 0, 0], out[:, FOREARM_BONE, 0, 1], out[:, FOREARM_BONE, 1, 0], out[:, FOREARM_BONE, 1, 1] = (
-        c,
-        -s,
-        s,
-        c,
-    )
-    out[:, FOREARM_BONE, :3, 3] = ELBOW_METRES
+    forearm = out[:, FOREARM_BONE]
+    forearm[:, 0, 0], forearm[:, 0, 1], forearm[:, 1, 0], forearm[:, 1, 1] = c, -s, s, c
+    forearm[:, :3, 3] = ELBOW_METRES
     hand = np.zeros((len(angles), 4, 4))
     hand[:] = np.eye(4)
     c, s = np.cos(angles[:, 1]), np.sin(angles[:, 1])
@@ -147,15 +142,17 @@ def muscle_lengths(bend: Array) -> Array:
     """(2, P) lengths of biceps and triceps as a part of their lengths at rest.
 
     Each runs from the shoulder to a point of the forearm, the biceps in front of the elbow's axis and the triceps
-    around the back of it; tendons take up 35 % of the way at rest and do not change.
+    around the back of it; tendons are 35 % of the path at rest and do not change.
     """
     origin = np.array([-0.24, 0.02]) - ELBOW_METRES[:2]
     insertion = np.array([0.045, -0.004])
     c, s = np.cos(bend), np.sin(bend)
-    way = np.hypot(origin[0] - (c * insertion[0] - s * insertion[1]), origin[1] - (s * insertion[0] + c * insertion[1]))
+    path = np.hypot(
+        origin[0] - (c * insertion[0] - s * insertion[1]), origin[1] - (s * insertion[0] + c * insertion[1])
+    )
     rest = np.hypot(*(origin - insertion))
     lever, back = 0.022, 0.25  # the triceps winds around the back of the elbow
-    biceps, triceps = (way / rest - 0.35) / 0.65, 1 + lever * bend / (0.65 * back)
+    biceps, triceps = (path / rest - 0.35) / 0.65, 1 + lever * bend / (0.65 * back)
     return np.stack([biceps, np.minimum(triceps, 1.4)])
 
 

@@ -1,8 +1,8 @@
 """The cylinder: two bones in a round bar of flesh, for the twist that collapses linear blending, and a plain bend.
 
 It lies along +X, the joint in its middle. The second bone twists about +X to 180 degrees and bends about +Z to 75,
-where it begins to touch itself. The bones end a radius before the joint; what the flesh does between them is solved,
-not prescribed (see `elastic`).
+where it begins to touch itself. The bones end a radius before the joint; the flesh between them is solved, not
+prescribed (see `elastic`).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from understudy.deform.ground_truth.elastic import Tube, tube
 from understudy.deform.ground_truth.relax import relax_body
 from understudy.maths.threads import one_thread
 
-RADIUS_METRES, HALF_LENGTH_METRES = 0.05, 0.3  # metres
-SHEAR_MODULUS_PA, BULK_TO_SHEAR_RATIO = 5e3, 10.0  # pascals, and times that
+RADIUS_METRES, HALF_LENGTH_METRES = 0.05, 0.3
+SHEAR_MODULUS_PA, BULK_TO_SHEAR_RATIO = 5e3, 10.0
 RING_RADIUS_RATIOS = np.array([0.3, 0.65, 1.0])
 FIRST_BONE, SECOND_BONE = 0, 1
 

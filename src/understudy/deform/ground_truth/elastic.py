@@ -1,16 +1,4 @@
-"""Compiled twin of `elastic.volume_numpy`: poses are the innermost axis, so that the arithmetic is done in vectors.
-
-The skin of a solved tube: its outer ring, twice as fine by cubic interpolation, closed by round caps on the bones.
-
-The grid of the solver is smooth between its nodes; a cubic through them shows that surface rather than its facets. The
-first and last station are rigid with their bones, so the caps are as well.
-
-A limb as a solid: stations along an axis, each a disc of one centre node and rings around it, filled with bricks.
-
-Numbered station by station, so that a node shares elements only with its own station and its two neighbours: the
-stiffness matrix is block tridiagonal, and the solver lives on that.
-
-A soft body on rigid bones at rest under its own elasticity: nearly incompressible, with muscles and a contact plane.
+"""A soft body on rigid bones at rest under its own elasticity: nearly incompressible, with muscles and a contact plane.
 
 The energy of nodes x (N, 3), for each element of rest volume V with shear modulus mu and bulk modulus lambda:
 
@@ -20,8 +8,15 @@ The energy of nodes x (N, 3), for each element of rest volume V with shear modul
 gradient, J the determinant of its mean over the element: bricks that keep volume on the mean do not lock. A is the
 active strain of a muscle (Nardinocchi and Teresi 2007): its fibres want to be s times as long and, the volume being
 kept, 1 / sqrt(s) times as thick, so that |F A^-1|^2 = s |F|^2 + (1 / s^2 - s) |F a|^2 with a the direction of fibres.
-
 The first term is quadratic with a fixed matrix, which is factorised once and makes the steps of the minimiser.
+
+A limb is a tube: stations along an axis, each a disc of one centre node and rings around it, filled with bricks. Nodes
+are numbered station by station, so that a node shares elements only with its own station and its two neighbours: the
+stiffness matrix is block tridiagonal, which the solver uses.
+
+The skin of a solved tube is its outer ring, twice as fine by cubic interpolation, closed by round caps on the bones.
+The grid of the solver is smooth between its nodes; a cubic through them shows that surface rather than its facets. The
+first and last station are rigid with their bones, so the caps are as well.
 """
 
 from __future__ import annotations
@@ -35,69 +30,13 @@ from understudy import checks
 from understudy.checks import Array
 from understudy.maths import jit
 
-CAP_ROW_COUNT = 4  # rows of a cap, its pole not counted
+CAP_ROW_COUNT = 4  # rows of a cap without its pole
+
+# (8, 3) corners of the reference brick in the order of `Tube.elements`; its axes go outwards, around and along.
 BRICK_CORNERS = np.array(
     [[-1, -1, -1], [1, -1, -1], [1, 1, -1], [-1, 1, -1], [-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1]], float
 )
 KERNELS = "understudy.deform.ground_truth.elastic_kernels"
-
-
-def refine_ring(grid: Array) -> Array:
-    """(P, 2 S - 1, 2 A, 3) of (P, S, A, 3): each edge halved, by cubics, around (periodic) and then along."""
-    before, after, far = np.roll(grid, 1, axis=2), np.roll(grid, -1, axis=2), np.roll(grid, -2, axis=2)
-    middle = (9 * (grid + after) - (before + far)) / 16
-    out = np.stack([grid, middle], axis=3).reshape(*grid.shape[:2], -1, 3)
-    first, last = 2 * out[:, :1] - out[:, 1:2], 2 * out[:, -1:] - out[:, -2:-1]
-    long = np.concatenate([first, out, last], axis=1)
-    middle = (9 * (long[:, 1:-2] + long[:, 2:-1]) - (long[:, :-3] + long[:, 3:])) / 16
-    result = np.empty((len(out), 2 * out.shape[1] - 1, *out.shape[2:]))
-    result[:, ::2], result[:, 1::2] = out, middle
-    return result
-
-
-def cap_rows(ring: Array, bulge: float) -> tuple[Array, Array]:
-    """Rows (CAP, A, 3) and the pole (3,) of a dome on a ring (A, 3) that rises `bulge` along X."""
-    centre = ring.mean(axis=0)
-    angle = 0.5 * np.pi * np.arange(1, CAP_ROW_COUNT + 1) / (CAP_ROW_COUNT + 1)
-    rise = np.array([bulge, 0.0, 0.0])
-    rows = centre + np.cos(angle)[:, None, None] * (ring - centre) + np.sin(angle)[:, None, None] * rise
-    return rows, centre + rise
-
-
-def close_with_caps(
-    rest: Array, posed: Array, first: Array, last: Array, bulges: tuple[float, float]
-) -> tuple[Array, Array]:
-    """Rest vertices (V, 3) and posed vertices (P, V, 3) of the surface with its caps, from refined grids (S, A, 3) and
-    (P, S, A, 3); `first` and `last` (P, 4, 4) move the two ends."""
-    near, near_pole = cap_rows(rest[0], -bulges[0])
-    far, far_pole = cap_rows(rest[-1], bulges[1])
-    starts = np.concatenate([near_pole[None], near[::-1].reshape(-1, 3)])
-    ends = np.concatenate([far.reshape(-1, 3), far_pole[None]])
-
-    def moved(points: Array, matrices: Array) -> Array:
-        return np.einsum("pij,vj->pvi", matrices[:, :3, :3], points) + matrices[:, None, :3, 3]
-
-    whole = np.concatenate([starts, rest.reshape(-1, 3), ends])
-    return whole, np.concatenate([moved(starts, first), posed.reshape(len(posed), -1, 3), moved(ends, last)], axis=1)
-
-
-def tube_triangles(rows: int, around: int) -> Array:
-    """(T, 3) of a pole, `rows` rows of `around` vertices and another pole, counter-clockwise from outside where rows
-    go along +X and around from +Y to +Z."""
-    ring = 1 + np.arange(rows * around).reshape(rows, around)
-    following = np.roll(ring, -1, axis=1)
-    a, b, c, d = ring[:-1], following[:-1], following[1:], ring[1:]
-    sides = np.concatenate([np.stack([a, b, c], axis=-1).reshape(-1, 3), np.stack([a, c, d], axis=-1).reshape(-1, 3)])
-    pole, last = np.zeros(around, np.int64), np.full(around, 1 + rows * around)
-    near = np.stack([pole, following[0], ring[0]], axis=-1)
-    far = np.stack([last, ring[-1], following[-1]], axis=-1)
-    return np.concatenate([near, sides, far])
-
-
-def surface_volume(vertices: Array, faces: Array) -> Array:
-    """(P,) enclosed by closed surfaces (P, V, 3): a sixth of the sum of a . (b x c)."""
-    a, b, c = (vertices[:, faces[:, k]] for k in range(3))
-    return np.einsum("pti,pti->p", a, np.cross(b, c)) / 6.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,16 +64,13 @@ class Tube:
         return self.grid()[1][:, -1]
 
     def elements(self) -> Array:
-        """(E, 8) bricks, corners in the order of `CORNERS`; those at the axis repeat the centre node."""
+        """(E, 8) bricks, corners in the order of `BRICK_CORNERS`; those at the axis repeat the centre node."""
         centre, ring = self.grid()
         inner = np.concatenate([np.repeat(centre[:, None, None], self.around, axis=2), ring[:, :-1]], axis=1)
         following = [np.roll(inner, -1, axis=2), np.roll(ring, -1, axis=2)]
         corners = [inner, ring, following[1], following[0]]  # around one face, seen along the axis
         bricks = [c[:-1] for c in corners] + [c[1:] for c in corners]
         return np.stack(bricks, axis=-1).reshape(-1, 8)
-
-
-"""(8, 3) corners of the reference brick in the order of `Tube.elements`; its axes go outwards, around and along."""
 
 
 def tube(along: Array, radii: Array, fractions: Array) -> Tube:
@@ -152,11 +88,11 @@ def tube(along: Array, radii: Array, fractions: Array) -> Tube:
 
 @dataclass(frozen=True, eq=False)
 class ElasticLoad:
-    """What acts on the body in P poses."""
+    """The load on a body in P poses: muscles and the contact plane."""
 
     muscle: Array  # (M, P) length s of each muscle's fibres, 1 at rest
     normals: Array  # (3, P) of the contact plane
-    points: Array  # (3, P) on it
+    points: Array  # (3, P) points on it
 
     def subset(self, which: Array) -> ElasticLoad:
         """The load of some of the poses."""
@@ -175,7 +111,7 @@ class ElasticBody:
     shear: Array  # (E,) mu
     bulk: Array  # (E,) lambda
     side: Array  # (N,) -1 or +1: on which side of the contact plane a node has to stay; 0 anywhere
-    crease: Array  # (N,) True where a node has to stay on it
+    crease: Array  # (N,) True where a node has to stay on the plane
     stiffness: Any = field(repr=False)  # (N, N) sparse, passive flesh
     muscles: tuple[tuple[Any, Any], ...] = field(repr=False)  # for each, (N, N) sparse: all directions, along fibres
     areas: Array = field(repr=False)  # (N,) of the skin around a node at rest, zero inside
@@ -194,21 +130,21 @@ class ElasticBody:
             force += s * (every @ flat).reshape(x.shape) + (s**-2 - s) * (along @ flat).reshape(x.shape)
         energy = 0.5 * np.einsum("ncp,ncp->p", x, force)
         kernels = jit.kernels(KERNELS)
-        keep_volume = volume_numpy if kernels is None else kernels.volume
-        keep_volume(self.elements, self.gradients, self.volumes, self.shear, self.bulk, x, force, energy)
+        add_volume_term = volume_numpy if kernels is None else kernels.volume
+        add_volume_term(self.elements, self.gradients, self.volumes, self.shear, self.bulk, x, force, energy)
         self._push_apart(x, load, force, energy)
         force[~self.free] = 0.0
         return energy, force
 
     def _push_apart(self, x: Array, load: ElasticLoad, force: Array, energy: Array) -> None:
         """Frictionless contact: E = k/2 depth^2 for a node `depth` beyond the plane, or off it in the crease."""
-        watched = np.flatnonzero(self.side + self.crease)
-        side, crease = self.side[watched, None], self.crease[watched, None]
-        beyond = np.einsum("ncp,cp->np", x[watched] - load.points, load.normals)
+        nodes = np.flatnonzero(self.side + self.crease)
+        side, crease = self.side[nodes, None], self.crease[nodes, None]
+        beyond = np.einsum("ncp,cp->np", x[nodes] - load.points, load.normals)
         push = np.where(crease, -beyond, side * np.maximum(-side * beyond, 0.0))
-        stiffness = self.contact * self.areas[watched, None]
+        stiffness = self.contact * self.areas[nodes, None]
         energy += 0.5 * np.sum(stiffness * push**2, axis=0)
-        force[watched] -= (stiffness * push)[:, None, :] * load.normals
+        force[nodes] -= (stiffness * push)[:, None, :] * load.normals
 
     def ratios(self, x: Array) -> Array:
         """(E, P) volume of each element over its volume at rest."""
@@ -304,3 +240,61 @@ def volume_numpy(
     energy += np.einsum("e,ep->p", 0.5 * volumes * bulk, excess**2)
     pull = np.einsum("ep,epcd,eid->eicp", (volumes * bulk)[:, None] * excess, cofactor, gradients)
     np.add.at(force, elements, pull)
+
+
+def refine_ring(grid: Array) -> Array:
+    """(P, 2 S - 1, 2 A, 3) of (P, S, A, 3): each edge halved, by cubics, around (periodic) and then along."""
+    before, after, far = np.roll(grid, 1, axis=2), np.roll(grid, -1, axis=2), np.roll(grid, -2, axis=2)
+    middle = (9 * (grid + after) - (before + far)) / 16
+    out = np.stack([grid, middle], axis=3).reshape(*grid.shape[:2], -1, 3)
+    first, last = 2 * out[:, :1] - out[:, 1:2], 2 * out[:, -1:] - out[:, -2:-1]
+    long = np.concatenate([first, out, last], axis=1)
+    middle = (9 * (long[:, 1:-2] + long[:, 2:-1]) - (long[:, :-3] + long[:, 3:])) / 16
+    result = np.empty((len(out), 2 * out.shape[1] - 1, *out.shape[2:]))
+    result[:, ::2], result[:, 1::2] = out, middle
+    return result
+
+
+def close_with_caps(
+    rest: Array, posed: Array, first: Array, last: Array, bulges: tuple[float, float]
+) -> tuple[Array, Array]:
+    """Rest vertices (V, 3) and posed vertices (P, V, 3) of the surface with its caps, from refined grids (S, A, 3) and
+    (P, S, A, 3); `first` and `last` (P, 4, 4) move the two ends."""
+    near, near_pole = cap_rows(rest[0], -bulges[0])
+    far, far_pole = cap_rows(rest[-1], bulges[1])
+    starts = np.concatenate([near_pole[None], near[::-1].reshape(-1, 3)])
+    ends = np.concatenate([far.reshape(-1, 3), far_pole[None]])
+
+    def moved(points: Array, matrices: Array) -> Array:
+        return np.einsum("pij,vj->pvi", matrices[:, :3, :3], points) + matrices[:, None, :3, 3]
+
+    whole = np.concatenate([starts, rest.reshape(-1, 3), ends])
+    return whole, np.concatenate([moved(starts, first), posed.reshape(len(posed), -1, 3), moved(ends, last)], axis=1)
+
+
+def cap_rows(ring: Array, bulge: float) -> tuple[Array, Array]:
+    """Rows (CAP_ROW_COUNT, A, 3) and the pole (3,) of a dome on a ring (A, 3) that rises `bulge` along X."""
+    centre = ring.mean(axis=0)
+    angle = 0.5 * np.pi * np.arange(1, CAP_ROW_COUNT + 1) / (CAP_ROW_COUNT + 1)
+    rise = np.array([bulge, 0.0, 0.0])
+    rows = centre + np.cos(angle)[:, None, None] * (ring - centre) + np.sin(angle)[:, None, None] * rise
+    return rows, centre + rise
+
+
+def tube_triangles(rows: int, around: int) -> Array:
+    """(T, 3) of a pole, `rows` rows of `around` vertices and another pole, counter-clockwise from outside where rows
+    go along +X and around from +Y to +Z."""
+    ring = 1 + np.arange(rows * around).reshape(rows, around)
+    following = np.roll(ring, -1, axis=1)
+    a, b, c, d = ring[:-1], following[:-1], following[1:], ring[1:]
+    sides = np.concatenate([np.stack([a, b, c], axis=-1).reshape(-1, 3), np.stack([a, c, d], axis=-1).reshape(-1, 3)])
+    pole, last = np.zeros(around, np.int64), np.full(around, 1 + rows * around)
+    near = np.stack([pole, following[0], ring[0]], axis=-1)
+    far = np.stack([last, ring[-1], following[-1]], axis=-1)
+    return np.concatenate([near, sides, far])
+
+
+def surface_volume(vertices: Array, faces: Array) -> Array:
+    """(P,) enclosed by closed surfaces (P, V, 3): a sixth of the sum of a . (b x c)."""
+    a, b, c = (vertices[:, faces[:, k]] for k in range(3))
+    return np.einsum("pti,pti->p", a, np.cross(b, c)) / 6.0

@@ -1,4 +1,4 @@
-"""Compiled twins of `elastic.volume_numpy` and `relax.add_scaled`: poses are the innermost axis, for vector arithmetic."""
+"""Compiled twins of `elastic.volume_numpy` and `relax.add_scaled`: poses are the innermost axis, for vectorisation."""
 
 from __future__ import annotations
 

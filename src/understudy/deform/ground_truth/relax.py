@@ -1,7 +1,7 @@
-"""Finding the rest of an elastic body in many poses at once: limited-memory BFGS with a factorised first guess.
+"""The rest of an elastic body in many poses at once: limited-memory BFGS with a factorised preconditioner.
 
-The bones are brought to their pose in steps. After each the nodes are carried along by smooth weights (which only
-choose where the search begins) and relaxed. The inverse of the passive stiffness, a block tridiagonal matrix, is the
+The bones are brought to their pose in steps. After each the nodes are moved along by smooth weights, which only choose
+where the search begins, and relaxed. The inverse of the passive stiffness, a block tridiagonal matrix, is the
 minimiser's first guess of the inverse Hessian (Liu, Bouaziz and Kavan 2017, "Quasi-Newton methods for real-time
 simulation of hyperelastic materials"); with it the number of steps does not grow with the number of nodes.
 """
@@ -17,24 +17,25 @@ from understudy.checks import Array
 from understudy.deform.ground_truth.elastic import KERNELS, ElasticBody, ElasticLoad
 from understudy.maths import jit
 
-LBFGS_MEMORY = 6
-ARMIJO_RATIO = 1e-4  # of the fall that the slope promises (Armijo)
-MIN_STEP_RATIO = 1e-3  # of a step; a pose that needs less is at rest to rounding
-MAX_STEP_METRES = 0.02  # metres in one step: two nodes' distance, beyond which elements would turn inside out
+LBFGS_MEMORY = 6  # pairs
+ARMIJO_RATIO = 1e-4  # of the decrease that the slope predicts
+MIN_STEP_RATIO = 1e-3  # shortest step of the line search, of the full one: below it a pose is at rest to rounding
+MAX_STEP_METRES = 0.02  # the distance of two nodes, beyond which elements would turn inside out
 
 
 @dataclass(frozen=True, eq=False)
 class BlockSolver:
-    """Solves K x = b for a symmetric block tridiagonal K, many right sides at once, by blocks of Cholesky's factor.
+    """Solves K x = b for a symmetric block tridiagonal K, many right sides at once, by block Cholesky.
 
-    In float32: it only points the way."""
+    In float32: it is only a preconditioner.
+    """
 
     inverse: Array  # (S, n, n) float32, of the diagonal factors
     below: Array  # (S, n, n) factors below the diagonal, the first unused
 
     @classmethod
     def from_matrix(cls, matrix: object, stations: int) -> BlockSolver:
-        """Of a sparse matrix (S * n, S * n)."""
+        """The solver of a sparse matrix (S * n, S * n)."""
         from scipy.linalg import cholesky, solve_triangular
 
         size = matrix.shape[0] // stations  # type: ignore[attr-defined]
@@ -61,7 +62,7 @@ class BlockSolver:
 
 
 def preconditioner(solid: ElasticBody) -> BlockSolver:
-    """Of the passive and muscle stiffness at rest, with the bones' nodes cut out."""
+    """The solver of the passive and muscle stiffness at rest, without the bones' nodes."""
     from scipy import sparse
 
     total = solid.stiffness
@@ -94,8 +95,8 @@ def relax_body(
 ) -> tuple[Array, Array]:
     """Nodes (N, 3, P) of the body at rest and the largest remaining step (P,), metres.
 
-    bones_at: a fraction t of the way from rest to the pose -> (P, B, 4, 4) world from rest of each bone.
-    load_at: t -> the load. `short` iterations at each of `steps`, `long` at the last.
+    `bones_at` maps t, 0 at rest and 1 in the pose, to (P, B, 4, 4) world from rest of each bone, `load_at` maps it to
+    the load. `short` iterations are done at each of `steps`, `long` at the last.
     """
     solver = preconditioner(solid)
     before = bones_at(0.0)
@@ -128,7 +129,7 @@ def minimise(
 ) -> tuple[Array, Array]:
     """x (N, 3, P) at the least energy and the last step's size (P,); each pose has its own memory and step length.
 
-    Poses that have come to rest leave the batch, a quarter of it at a time, since copying costs as well.
+    Poses at rest leave the batch, a quarter of it at a time, since copying costs as well.
     """
     result, left = x.copy(), np.full(x.shape[2], np.inf)
     alive = np.arange(x.shape[2])
@@ -164,13 +165,12 @@ def minimise(
 
 @dataclass(frozen=True, eq=False)
 class LbfgsPair:
-    """One step s (N, 3, P), the change y of the gradient over it, rho = 1 / y.s (P,), 0 where it says nothing, and how
-    much too long the steps of the first guess are, y.s / y.H y (P,)."""
+    """One step and the change of the gradient over it."""
 
-    s: Array
-    y: Array
-    rho: Array
-    scale: Array
+    s: Array  # (N, 3, P) step
+    y: Array  # (N, 3, P) change of the gradient
+    rho: Array  # (P,) 1 / y.s, 0 where the curvature is not positive
+    scale: Array  # (P,) y.s / y.H y, scale of the first guess
 
     @classmethod
     def from_step(cls, s: Array, y: Array, solver: BlockSolver) -> LbfgsPair:

@@ -1,6 +1,6 @@
-"""Linear blending on a skeleton with joints added: some that turn half way, some that swell as a joint bends.
+"""Linear blending on a skeleton with added joints: some that rotate half way, some that swell as a joint bends.
 
-For each joint j with parent p, whose rotation relative to the rest is D_j (turned by the angle a), there are added
+For each joint j with parent p, whose rotation relative to the rest is D_j (by the angle a), there are added
 
     half        T_p L_j D_j^(1/2)                  at the joint: the skin between two bones keeps its volume
     swell       T_b C diag(1, s, s) C^-1           at the middle of the bone before (b = p) and after (b = j), with the
@@ -8,8 +8,8 @@ For each joint j with parent p, whose rotation relative to the rest is D_j (turn
 
 (Mohr and Gleicher 2003, "Building efficient, accurate character skins from examples"). (1 - cos a) / 2 = (3 - tr D) / 4
 is smooth everywhere, and D^(1/2) is the halfway quaternion, (1 + q) made unit, finite at 180 degrees as well. The
-weights on all joints, old and new, are fitted as for linear blending; added joints that nothing hangs on are dropped.
-The result is a linear blend: with the added joints baked into a clip (`extended`) every engine plays it.
+weights on all joints, old and new, are fitted as for linear blending; added joints without weight are dropped. The
+result is a linear blend: with the added joints baked into a clip (`extend_transforms`) every engine plays it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from understudy.deform.methods.linear import LinearSettings, LinearSkin
 from understudy.maths import quaternion, transform, vector
 
 HALF_TURN_KIND, SWELL_BEFORE_KIND, SWELL_AFTER_KIND = 0, 1, 2
-SWELL_GAINS = (1.0, -0.5)
+SWELL_GAINS = (1.0, -0.5)  # g
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class AddedJoints(FrozenArrays):
     def fit(
         cls, examples: Examples, settings: Any = None, seed: int = 0, progress: Progress | None = None
     ) -> AddedJoints:
-        """Joints are added at every joint that moves in the examples; `seed` plays no part."""
+        """Joints are added at every joint that moves in the examples; `seed` is not used."""
         chosen = settings_of(AddedJointsSettings, settings)
         examples.require_poses(2, "linear blending with added joints")
         added = AddedJointRule.from_examples(examples)
@@ -76,10 +76,10 @@ class AddedJoints(FrozenArrays):
             (away, away[:, np.where(added.kind == SWELL_BEFORE_KIND, added.parent, added.joint)]), axis=1
         )
         plain = LinearSkin.fit(examples, LinearSettings(influences=chosen.influences, ridge=chosen.ridge))
-        found = simplex.fit_weights(
+        fitted = simplex.fit_weights(
             matrices, examples, away, chosen.influences, chosen.ridge, chosen.candidates, also=plain.joints
         )
-        j, w = simplex.strongest_influences(found.bones, found.weights, chosen.influences)
+        j, w = simplex.strongest_influences(fitted.bones, fitted.weights, chosen.influences)
         j, w, rms = _choose_nearer(matrices, examples, (j, w), (plain.joints, plain.weights))
         bones = len(examples.inverse_binds)
         used = np.unique(j[(w > 0) & (j >= bones)]) - bones
@@ -96,8 +96,8 @@ class AddedJoints(FrozenArrays):
             j,
             w,
             chosen,
-            found.ridge,
-            found.rms_unlimited,
+            fitted.ridge,
+            fitted.rms_unlimited,
             rms,
         )
 
@@ -135,9 +135,9 @@ class AddedJoints(FrozenArrays):
 
 @dataclass(frozen=True, eq=False)
 class AddedJointRule(FrozenArrays):
-    """A added joints: what each of them is, and how it follows the skeleton's."""
+    """A added joints: the kind of each, and how it follows the skeleton's joints."""
 
-    kind: Array  # (A,) HALF, BEFORE or AFTER
+    kind: Array  # (A,) HALF_TURN_KIND, SWELL_BEFORE_KIND or SWELL_AFTER_KIND
     joint: Array  # (A,) the joint that drives it
     parent: Array  # (A,) the parent of that joint
     gain: Array  # (A,) of the swelling
@@ -146,7 +146,7 @@ class AddedJointRule(FrozenArrays):
 
     @classmethod
     def from_examples(cls, examples: Examples) -> AddedJointRule:
-        """One half joint and four that swell for each joint that turns in the examples."""
+        """One half joint and four that swell for each joint that rotates in the examples."""
         rest, parents = examples.rest_transforms, examples.parents
         joints = np.flatnonzero(parents >= 0)
         local = transform.invert(rest[parents[joints]]) @ rest[joints]
@@ -171,7 +171,7 @@ class AddedJointRule(FrozenArrays):
         )
 
     def subset(self, which: Array) -> AddedJointRule:
-        """Those of that number."""
+        """The added joints with the indexes `which`."""
         fields = (self.kind, self.joint, self.parent, self.gain, self.local, self.centre)
         return AddedJointRule(*(values[which] for values in fields))
 
@@ -186,7 +186,7 @@ class AddedJointRule(FrozenArrays):
         half, swell = self.kind == HALF_TURN_KIND, self.kind != HALF_TURN_KIND
         if half.any():
             q = quaternion.from_matrix(turn[:, where[half]])
-            q = np.where(q[..., 3:] < 0, -q, q) + quaternion.IDENTITY  # of the two signs the short turn
+            q = np.where(q[..., 3:] < 0, -q, q) + quaternion.IDENTITY  # of the two signs the shorter rotation
             middle = self.local[half] @ transform.compose(np.zeros(3), vector.normalise(q))
             middle[..., :3, 3] = now[..., :3, 3][:, where[half]]
             out[:, half] = above[:, where[half]] @ middle
@@ -203,7 +203,7 @@ class AddedJointRule(FrozenArrays):
 def _choose_nearer(
     matrices: Array, examples: Examples, one: tuple[Array, Array], other: tuple[Array, Array]
 ) -> tuple[Array, Array, float]:
-    """Joints and weights of each vertex from whichever comes nearer, and the error: few of many may be chosen badly."""
+    """Joints and weights of each vertex from the pair with the smaller error, and the rms: the search is greedy."""
     width = max(one[0].shape[1], other[0].shape[1])
     padded = [[np.pad(a, ((0, 0), (0, width - a.shape[1]))) for a in pair] for pair in (one, other)]
     errors = []

@@ -200,6 +200,6 @@ def _targets(weights: Array, moved: Array) -> Array:
 
 
 def _hull(weights: Array) -> Array:
-    """Weights (F, S) >= 0 with a sum of at most one: negative ones are set to zero, then all are divided by the excess."""
+    """Weights (F, S) >= 0 with a sum of at most one: negative ones become zero, then all are divided by the excess."""
     w = np.maximum(weights, 0)
     return w / np.maximum(w.sum(axis=1, keepdims=True), 1)

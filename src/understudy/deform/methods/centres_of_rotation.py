@@ -1,9 +1,9 @@
-"""Skinning with optimised centres of rotation: turns are blended as quaternions about a point chosen for each vertex.
+"""Skinning with optimised centres of rotation: rotations are blended as quaternions about a point of each vertex.
 
     v' = R (v - c) + sum_k w_k M_k c,     R = the normalised blend of the bones' quaternions
 
-(Le and Hodgins 2016, "Real-time skeletal skinning with optimized centers of rotation".) A vertex turns about the middle
-of those places of the skin that hang on the same bones in a like way:
+(Le and Hodgins 2016, "Real-time skeletal skinning with optimized centers of rotation".) A vertex rotates about the mean
+of those parts of the skin that have similar weights on the same bones:
 
     c_i = sum_t s(w_i, w_t) a_t m_t / sum_t s(w_i, w_t) a_t,
     s(w, w') = sum_{j != k} w_j w_k w'_j w'_k exp(-(w_j w'_k - w_k w'_j)^2 / 0.1^2)
@@ -31,23 +31,22 @@ from understudy.maths import jit, quaternion, transform
 
 KERNELS = "understudy.deform.methods.method_kernels"
 SIMILARITY_SIGMA = 0.1  # the paper's sigma
-CENTRE_RIDGE_RATIO = 1e-3  # how firmly a centre stays where the paper has it, against the mean square of L - R
-WEIGHT_STEPS = 40  # steps of a weight: triangles whose weights agree to one of them are taken together
+CENTRE_RIDGE_RATIO = 1e-3  # weight of the paper's centres, against the mean square of L - R
+WEIGHT_STEPS = 40  # quantisation of a weight: triangles with equal quantised weights are taken together
 
 
 @dataclass(frozen=True)
 class CentresSettings:
-    """`weights`: "fit", or "artist" for those that came with the examples. `centres`: "fit" to the examples from the
-    paper's on, or "paper"."""
+    """Settings of `CentresOfRotation`."""
 
-    influences: int = 4
-    weights: str = "fit"
-    centres: str = "fit"
+    influences: int = 4  # most joints of a vertex
+    weights: str = "fit"  # or "artist" for those that came with the examples
+    centres: str = "fit"  # to the examples, starting at the paper's; or "paper"
 
 
 @dataclass(frozen=True, eq=False)
 class CentresOfRotation(FrozenArrays):
-    """Linear blend weights and one more point a vertex."""
+    """Linear blend weights and a centre of rotation for each vertex."""
 
     name: ClassVar[str] = "centres-of-rotation"
     paper: ClassVar[str] = "Le and Hodgins 2016"
@@ -65,7 +64,7 @@ class CentresOfRotation(FrozenArrays):
     def fit(
         cls, examples: Examples, settings: Any = None, seed: int = 0, progress: Progress | None = None
     ) -> CentresOfRotation:
-        """Weights from examples, centres from the weights; `seed` plays no part."""
+        """Weights from examples, centres from the weights; `seed` is not used."""
         chosen = settings_of(CentresSettings, settings)
         examples = examples.in_metres()
         asked = {"influences": chosen.influences, "weights": chosen.weights}
@@ -76,14 +75,14 @@ class CentresOfRotation(FrozenArrays):
         for i, skin in enumerate(skins):
             centres = centres_of(examples.rest, examples.triangles, skin.joints, skin.weights)
             rest, joints, weights = examples.rest.astype(np.float32), skin.joints.astype(np.int32), skin.weights
-            made = cls(
+            fitted = cls(
                 rest, examples.inverse_binds, joints, weights.astype(np.float32), centres.astype(np.float32), chosen
             )
             if chosen.centres == "fit":
-                made = made._fit_centres(examples)
-            error = float(np.square(made.deform(examples.transforms) - examples.vertices).sum())
+                fitted = fitted._fit_centres(examples)
+            error = float(np.square(fitted.deform(examples.transforms) - examples.vertices).sum())
             if error < least:
-                best, least = made, error
+                best, least = fitted, error
             if progress is not None:
                 progress(i + 1, len(skins))
         assert best is not None
@@ -125,7 +124,7 @@ class CentresOfRotation(FrozenArrays):
         return quaternion.to_matrix(np.where(size > 1e-6, total / np.maximum(size, 1e-300), q[:, 0])), blended
 
     def _fit_centres(self, examples: Examples) -> CentresOfRotation:
-        """The same with the centres that come closest to the examples: v' is linear in c, v' = (L - R) c + R v + l."""
+        """A copy with the centres that come closest to the examples: v' is linear in c, v' = (L - R) c + R v + l."""
         rest, before = self.rest.astype(float), self.centres.astype(float)
         square, right = np.zeros((len(rest), 3, 3)), np.zeros((len(rest), 3))
         for m, x in zip(examples.matrices, examples.vertices):
@@ -153,20 +152,20 @@ def _quaternions(matrices: Array) -> Array:
 
 
 def centres_of(rest: Array, triangles: Array, joints: Array, weights: Array) -> Array:
-    """c (V, 3); a vertex that shares no pair of bones with any triangle turns about itself."""
+    """c (V, 3); a vertex that shares no pair of bones with any triangle rotates about itself."""
     bones = int(joints.max(initial=0)) + 1
     full = np.zeros((len(rest), bones))
     np.add.at(full, (np.arange(len(rest))[:, None], joints), weights)
-    middles, areas, places = _places(rest, triangles, full)
+    middles, areas, patches = _patches(rest, triangles, full)
     c = np.zeros_like(rest)
     kernels = jit.kernels(KERNELS)
     gather = centres_numpy if kernels is None else kernels.find_centres
-    gather(full, places, areas, middles, SIMILARITY_SIGMA, np.ascontiguousarray(rest), c)
+    gather(full, patches, areas, middles, SIMILARITY_SIGMA, np.ascontiguousarray(rest), c)
     return c
 
 
-def _places(rest: Array, triangles: Array, full: Array) -> tuple[Array, Array, Array]:
-    """Middles (T, 3), areas (T,) and weights (T, B) of places: triangles with nearly equal weights taken together."""
+def _patches(rest: Array, triangles: Array, full: Array) -> tuple[Array, Array, Array]:
+    """Middles (T, 3), areas (T,) and weights (T, B) of patches: triangles with nearly equal weights taken together."""
     a, b, c = (rest[triangles[:, k]] for k in range(3))
     area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
     weights = full[triangles].mean(axis=1)
@@ -175,24 +174,24 @@ def _places(rest: Array, triangles: Array, full: Array) -> tuple[Array, Array, A
     count = int(owner.max(initial=-1)) + 1
     total = np.bincount(owner, area, minlength=count)
     part = area / np.maximum(total, 1e-300)[owner]
-    middles, places = np.zeros((count, 3)), np.zeros((count, full.shape[1]))
+    middles, patches = np.zeros((count, 3)), np.zeros((count, full.shape[1]))
     np.add.at(middles, owner, part[:, None] * (a + b + c) / 3)
-    np.add.at(places, owner, part[:, None] * weights)
-    return middles, total, places
+    np.add.at(patches, owner, part[:, None] * weights)
+    return middles, total, patches
 
 
 def centres_numpy(
-    full: Array, places: Array, areas: Array, middles: Array, width: float, rest: Array, c: Array
+    full: Array, patches: Array, areas: Array, middles: Array, width: float, rest: Array, c: Array
 ) -> None:
-    """c (V, 3) of the vertices' weights (V, B) and the places' (T, B)."""
+    """c (V, 3) of the vertices' weights (V, B) and the patches' (T, B), the twin of the kernel."""
     for i, w in enumerate(full):
         used = np.flatnonzero(w > 0)
-        total = np.zeros(len(places))
+        total = np.zeros(len(patches))
         for j in used:
             for k in used:
                 if j != k:
-                    apart = w[j] * places[:, k] - w[k] * places[:, j]
-                    total += w[j] * w[k] * places[:, j] * places[:, k] * np.exp(-((apart / width) ** 2))
+                    apart = w[j] * patches[:, k] - w[k] * patches[:, j]
+                    total += w[j] * w[k] * patches[:, j] * patches[:, k] * np.exp(-((apart / width) ** 2))
         total *= areas
         amount = total.sum()
         c[i] = total @ middles / amount if amount > 1e-12 * areas.sum() else rest[i]

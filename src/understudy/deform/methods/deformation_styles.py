@@ -2,7 +2,7 @@
 
 (Forstmann, Ohya, Krohn-Grimberghe and McDougall 2007, "Deformation styles for spline-based skeletal animation".) From a
 point A on the bone above a joint to a point B on its own bone runs a quadratic curve with the joint J as its control
-point. A vertex is attached to the curve at u, a share h of its length, in a frame that rotates evenly from bone to bone:
+point. A vertex is attached to the curve at u, a share h of its length, in a frame that rotates evenly between bones:
 
     v' = c(u) + F(h) (o_along + s o_across),     c = (1-u)^2 A + 2 u (1-u) J + u^2 B,     F = slerp(Q_above, Q_own, h)
     s = 1 + sum_g T_g(h, phi) g,                 g = bend, bend^2, twist^2
@@ -223,7 +223,7 @@ class DeformationStyles(FrozenArrays):
 
 
 def _pairs(examples: Examples) -> tuple[Array, Array]:
-    """Bones (C,) below and above each curve: every joint with a parent; without any, one curve of a bone with itself."""
+    """Bones (C,) below and above each curve: every joint with a parent; without any, one bone with itself."""
     joint = np.flatnonzero(examples.parents >= 0)
     if not len(joint):
         return np.zeros(1, np.int64), np.zeros(1, np.int64)

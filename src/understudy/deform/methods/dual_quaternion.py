@@ -3,8 +3,9 @@
     v' = q p q*,   q = sum_k w_k s_k q_k / |sum_k w_k s_k q_k|,   p = sum_k w_k S_k v,   w >= 0,  sum_k w_k = 1
 
 q_k is the rigid part of joint k's matrix, S_k its scale, s_k = -1 where q_k lies on the other side of the strongest
-joint's (Kavan, Collins, Zara and O'Sullivan 2007, "Skinning with dual quaternions"; the scale as in `character.skinning.dual_quaternion`).
-Rotations are blended as rotations, so that a twist does not collapse (no candy wrapper), and a bend bulges outwards.
+joint's (Kavan, Collins, Zara and O'Sullivan 2007, "Skinning with dual quaternions"; the scale as in
+`character.skinning.dual_quaternion`). Rotations are blended as rotations, so that a twist does not collapse (no candy
+wrapper), and a bend bulges outwards.
 
 The fit is damped Gauss-Newton (Levenberg-Marquardt), all vertices at once. v' does not change when all
 weights are scaled, so J w = 0, and because the weights sum to one the linearised error | J w' + r |^2 is again a

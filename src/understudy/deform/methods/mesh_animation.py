@@ -1,7 +1,8 @@
 """Skinning of a mesh animation: bones, weights and motion found from a sequence of meshes, without a skeleton.
 
-(James and Twigg 2005, "Skinning mesh animations", for where it begins; Le and Deng 2012, "Smooth skinning decomposition
-with rigid bones", for the alternation.) The result is linear blend skinning with rigid bones, playable anywhere:
+(James and Twigg 2005, "Skinning mesh animations", for the initial bones; Le and Deng 2012, "Smooth skinning
+decomposition with rigid bones", for the alternation.) The result is linear blend skinning with rigid bones, playable
+anywhere:
 
     x_i(f) = sum_b w_ib M_b(f) p_i,     w >= 0,  sum_b w_ib = 1,  at most K bones a vertex
 """
@@ -17,37 +18,43 @@ from understudy import checks
 from understudy.character.skinning.linear import linear_blend
 from understudy.checks import Array
 from understudy.deform.deformer import Progress, settings_of
-from understudy.deform.methods import mesh_animation_bones as start
-from understudy.deform.methods.mesh_animation_bones import blend_dense, dense_weights, solve_transforms, solve_weights
+from understudy.deform.methods.mesh_animation_bones import (
+    blend_dense,
+    dense_weights,
+    group_by_rotation,
+    group_transforms,
+    solve_transforms,
+    solve_weights,
+    split_groups,
+)
 from understudy.errors import InvalidInput
 from understudy.maths.threads import one_thread
 
-START_FRAMES = 48  # frames, spread evenly, in the search for a beginning
-# of the size: with a larger error, bones that were found by themselves are doubled (parts that slide
-MAX_RMS_SIZE_RATIO = 0.01
+START_FRAMES = 48  # frames, spread evenly, in the search for initial bones
 
-# turn alike, and the mean shift takes them for one)
-MAX_ERROR_RATIO_TO_ADD_BONES = 0.9  # of the error, below which more bones are worth it
+# Of the size: with a larger error the number of bones found by the mean shift is doubled, since it takes parts that
+# slide against each other, and rotate alike, for one.
+MAX_RMS_SIZE_RATIO = 0.01
+MAX_ERROR_RATIO_TO_ADD_BONES = 0.9  # error with more bones, of that without, below which they are kept
 MAX_BONES = 64
 IDLE_WEIGHT_RATIO = 1e-3  # of the vertices' weight: a bone with less is moved to where the error is
 
 
 @dataclass(frozen=True)
 class MeshAnimationSettings:
-    """`bones` None: as many as the mean shift finds, or more until the error is small. `bandwidth` in radians; None is
-    a fifth of the spread."""
+    """Settings of `skin_animation`."""
 
-    bones: int | None = None
-    influences: int = 4
-    iterations: int = 24
-    sweeps: int = 4
-    bandwidth: float | None = None
-    tolerance: float = 2e-4  # stop once the error falls by less than this part in an iteration
+    bones: int | None = None  # None: as many as the mean shift finds, or more until the error is small
+    influences: int = 4  # most bones of a vertex
+    iterations: int = 24  # of the alternation
+    sweeps: int = 4  # over the bones in an iteration
+    bandwidth: float | None = None  # of the mean shift, radians; None is a fifth of the spread
+    tolerance: float = 2e-4  # the alternation stops once the error falls by less than this part
 
 
 @dataclass(frozen=True, eq=False)
 class MeshAnimation:
-    """A sequence as a skin: rest mesh, weights, and the motion of B bones that no artist made."""
+    """A mesh sequence as a skin: rest mesh, weights, and the motion of B bones."""
 
     rest: Array  # (V, 3)
     joints: Array  # (V, K) int
@@ -75,14 +82,6 @@ class MeshAnimation:
         return follow(self.rest, self.dense, x, sweeps)
 
 
-def follow(rest: Array, weights: Array, frames: Array, sweeps: int = 60) -> Array:
-    """(F, B, 4, 4) the rigid motion of bones with known weights (V, B) that comes closest to frames (F, V, 3)."""
-    with one_thread():
-        owner = weights.argmax(axis=1)
-        begin = start.group_transforms(rest, frames, owner, weights.shape[1])
-        return solve_transforms(rest, weights, frames, begin, sweeps)
-
-
 def skin_animation(
     rest: ArrayLike,
     triangles: ArrayLike,
@@ -101,35 +100,43 @@ def skin_animation(
     if len(x) < 2 or len(p) < 4:
         raise InvalidInput(f"a sequence should have 2 frames and 4 vertices or more, but has {len(x)} and {len(p)}")
     with one_thread():
-        best = _alternate(p, x, _beginning(p, t, x, chosen), chosen, progress)
+        best = _alternate(p, x, _initial_transforms(p, t, x, chosen), chosen, progress)
         if chosen.bones is not None:
             return best
         enough = MAX_RMS_SIZE_RATIO * float(np.linalg.norm(np.ptp(p, axis=0)))
         while best.rms > enough and best.bones < min(MAX_BONES, len(p) // 4):
             more = replace(chosen, bones=min(max(2 * best.bones, 4), MAX_BONES, len(p) // 4))
-            better = _alternate(p, x, _beginning(p, t, x, more), more, progress)
+            better = _alternate(p, x, _initial_transforms(p, t, x, more), more, progress)
             if better.rms > MAX_ERROR_RATIO_TO_ADD_BONES * best.rms:
                 break
             best = better
         return best
 
 
-def _beginning(rest: Array, triangles: Array, frames: Array, settings: MeshAnimationSettings) -> Array:
-    """(F, B, 4, 4): the better of two beginnings, groups that turn alike and groups that move rigidly."""
+def follow(rest: Array, weights: Array, frames: Array, sweeps: int = 60) -> Array:
+    """(F, B, 4, 4) the rigid motion of bones with known weights (V, B) that comes closest to frames (F, V, 3)."""
+    with one_thread():
+        owner = weights.argmax(axis=1)
+        begin = group_transforms(rest, frames, owner, weights.shape[1])
+        return solve_transforms(rest, weights, frames, begin, sweeps)
+
+
+def _initial_transforms(rest: Array, triangles: Array, frames: Array, settings: MeshAnimationSettings) -> Array:
+    """(F, B, 4, 4): the better of two starts, groups that rotate alike and groups that move rigidly."""
     few = frames[np.unique(np.linspace(0, len(frames) - 1, min(len(frames), START_FRAMES)).astype(int))]
     groups = []
     if len(triangles):
-        alike = start.group_by_rotation(rest, few, triangles, settings.bandwidth)
+        alike = group_by_rotation(rest, few, triangles, settings.bandwidth)
         bones = settings.bones or int(alike.max()) + 1
-        groups.append(start.split_groups(rest, few, bones, np.where(alike < bones, alike, 0))[0])
+        groups.append(split_groups(rest, few, bones, np.where(alike < bones, alike, 0))[0])
     else:
         bones = settings.bones or 8
-    groups.append(start.split_groups(rest, few, bones)[0])
+    groups.append(split_groups(rest, few, bones)[0])
     tried = []
     for group in groups:
         short = MeshAnimationSettings(bones, settings.influences, 4, 2)
-        tried.append(_alternate(rest, few, start.group_transforms(rest, few, group, bones), short, None).rms)
-    return start.group_transforms(rest, frames, groups[int(np.argmin(tried))], bones)
+        tried.append(_alternate(rest, few, group_transforms(rest, few, group, bones), short, None).rms)
+    return group_transforms(rest, frames, groups[int(np.argmin(tried))], bones)
 
 
 def _alternate(
@@ -148,16 +155,17 @@ def _alternate(
             best = MeshAnimation(rest, freeze(joints), freeze(weights), freeze(matrices.copy()), rms)
         if progress:
             progress(i + 1, settings.iterations)
-        woken = _wake_idle(rest, frames, full, matrices, distance.sum(axis=0)) if i < settings.iterations // 2 else 0
-        if not woken and rms > (1 - settings.tolerance) * last:
+        early = i < settings.iterations // 2
+        moved = _move_idle_bones(rest, frames, full, matrices, distance.sum(axis=0)) if early else 0
+        if not moved and rms > (1 - settings.tolerance) * last:
             break
         last = rms
     assert best is not None
     return best
 
 
-def _wake_idle(rest: Array, frames: Array, weights: Array, matrices: Array, error: Array) -> int:
-    """Move bones that carry nothing to where the error is largest, in place; how many were moved."""
+def _move_idle_bones(rest: Array, frames: Array, weights: Array, matrices: Array, error: Array) -> int:
+    """Move bones without weight to where the error is largest, in place; how many were moved."""
     idle = np.flatnonzero(weights.sum(axis=0) < IDLE_WEIGHT_RATIO * len(rest))
     left = error.copy()
     for b in idle:
@@ -167,6 +175,6 @@ def _wake_idle(rest: Array, frames: Array, weights: Array, matrices: Array, erro
         ]
         group = np.full(len(rest), -1)
         group[near] = 0
-        matrices[:, b] = start.group_transforms(rest, frames, group, 1)[:, 0]
+        matrices[:, b] = group_transforms(rest, frames, group, 1)[:, 0]
         left[near] = 0.0
     return len(idle)

@@ -1,23 +1,23 @@
-"""Weights of one vertex: the convex, sparse combination of what the bones would do that comes closest to what it did.
+"""Bones of a mesh animation: initial groups, and the two halves of the alternation.
+
+Initial groups. `group_by_rotation` is the mean shift over triangles' rotation sequences of James and Twigg 2005: it
+finds how many bones there are. `split_groups` grows a given number of rigid clusters from one, dividing the one that
+fits worst.
+
+The alternation solves weights with the bones' motion fixed, and the motion with the weights fixed. Both need the
+vertices only through sums that are formed once, so that the cost of a sweep over the bones does not depend on the
+number of vertices (Le and Deng 2012, 2014; the sums as in the public Dem Bones library):
+
+    seen   sum_f M_b^T x_i            pairs  sum_f M_b^T M_b'        for the weights of vertex i
+    target sum_i w_ib x_i p_i^T       shared sum_i w_ib w_ib' p_i p_i^T    for the motion of bone b, p = (rest, 1)
+
+Weights of one vertex are the convex, sparse combination of the bones' motions that comes closest to its own:
 
     min |A w - x|^2 = w.G w - 2 c.w + const,    w >= 0,  sum w = 1,  at most K of them not zero
 
 by an active set (Lawson and Hanson's, with the sum as a further condition): bones enter one at a time where they help
 most and leave where they would become negative. With more than K left the least is dropped and the rest solved again.
-Written in the part of Python that numba compiles, so that there is one source for both ways.
-
-The two halves of the alternation: weights with the bones' motion fixed, and the motion with the weights fixed.
-
-Both need the vertices only through sums that are formed once, so that a sweep over the bones does not depend on how
-many vertices there are (Le and Deng 2012, 2014; the sums as in the public Dem Bones library).
-
-    seen   sum_f M_b^T x_i            pairs  sum_f M_b^T M_b'        for the weights of vertex i
-    target sum_i w_ib x_i p_i^T       shared sum_i w_ib w_ib' p_i p_i^T    for the motion of bone b, p = (rest, 1)
-
-Where the search for bones begins: groups of triangles that turn alike, or of vertices that move rigidly.
-
-`turning_alike` is the mean shift over triangles' rotation sequences of James and Twigg 2005: it finds how many bones
-there are. `split` grows a given number of rigid clusters from one, dividing the one that fits worst.
+These functions are written in the part of Python that numba compiles: `method_kernels` compiles the same source.
 """
 
 from __future__ import annotations
@@ -28,14 +28,274 @@ from understudy.checks import Array
 from understudy.maths import jit, transform
 
 KERNELS = "understudy.deform.methods.method_kernels"
-CANDIDATE_BONES_PER_VERTEX = 12  # bones tried for a vertex
-# of the mean square, so that two bones that move alike share a vertex instead of quarrelling over it
+CANDIDATE_BONES_PER_VERTEX = 12
+
+# Of the mean square, so that two bones that move alike share a vertex.
 RIDGE_RATIO = 1e-7
-MAX_MEAN_SHIFT_TRIANGLES = 600  # triangles in the mean shift, spread evenly; its cost grows with their square
+MAX_MEAN_SHIFT_TRIANGLES = 600  # spread evenly; the cost of the mean shift grows with their square
 MIN_GROUP_TRIANGLE_RATIO = 0.01  # of the triangles: smaller groups are folds and noise, not bones
 
 
-def equality(G: Array, c: Array, used: Array, n: int, w: Array) -> None:
+def group_by_rotation(rest: Array, frames: Array, triangles: Array, bandwidth: float | None = None) -> Array:
+    """(V,) groups of vertices, numbered from 0, the largest first.
+
+    bandwidth: root mean square angle in radians over the frames within which triangles count as rotating together;
+    None is a fifth of the spread of all.
+    """
+    chosen = triangles[
+        np.unique(np.linspace(0, len(triangles) - 1, min(len(triangles), MAX_MEAN_SHIFT_TRIANGLES)).astype(int))
+    ]
+    features = triangle_rotations(rest, frames, chosen).transpose(1, 0, 2, 3).reshape(len(chosen), -1)
+    features = features / np.sqrt(2.0 * len(frames))  # |R - R'|^2 = 2 angle^2 for small angles
+    if bandwidth is None:
+        spread = float(np.sqrt(np.mean(np.sum((features - features.mean(axis=0)) ** 2, axis=1))))
+        bandwidth = max(0.2 * spread, 1e-6)
+    points = features.copy()
+    for _ in range(30):
+        distance = _squares(points, features)
+        near = np.exp(-0.5 * distance / bandwidth**2)
+        moved = near @ features / near.sum(axis=1, keepdims=True)
+        done = np.abs(moved - points).max() < 1e-3 * bandwidth
+        points = moved
+        if done:
+            break
+    group = _merge_modes(points, bandwidth)
+    sizes = np.bincount(group)
+    order = np.argsort(-sizes, kind="stable")
+    keep = order[sizes[order] >= MIN_GROUP_TRIANGLE_RATIO * len(chosen)]
+    centres = np.stack([features[group == g].mean(axis=0) for g in keep])
+    of_triangle = _squares(
+        triangle_rotations(rest, frames, triangles).transpose(1, 0, 2, 3).reshape(len(triangles), -1)
+        / np.sqrt(2.0 * len(frames)),
+        centres,
+    ).argmin(axis=1)
+    votes = np.zeros((len(rest), len(keep)))
+    np.add.at(votes, (triangles, of_triangle[:, None]), 1.0)
+    return votes.argmax(axis=1)
+
+
+def triangle_rotations(rest: Array, frames: Array, triangles: Array) -> Array:
+    """(F, T, 3, 3) the rotation of each triangle with its normal from rest to each frame."""
+
+    def edges(v: Array) -> Array:
+        a, b = (
+            v[..., triangles[:, 1], :] - v[..., triangles[:, 0], :],
+            v[..., triangles[:, 2], :] - v[..., triangles[:, 0], :],
+        )
+        n = np.cross(a, b)
+        length = np.sqrt(np.maximum(np.linalg.norm(n, axis=-1, keepdims=True), 1e-30))
+        return np.stack([a, b, n / length], axis=-1)
+
+    base = edges(rest)
+    flat = np.abs(np.linalg.det(base)) < 1e-14
+    base[flat] = np.eye(3)
+    gradients = edges(frames) @ np.linalg.inv(base)
+    gradients[:, flat] = np.eye(3)
+    return transform.polar(gradients)[0]
+
+
+def _squares(a: Array, b: Array) -> Array:
+    """(N, M) squared distances."""
+    return np.maximum(np.sum(a * a, axis=1)[:, None] + np.sum(b * b, axis=1) - 2 * a @ b.T, 0.0)
+
+
+def _merge_modes(points: Array, bandwidth: float) -> Array:
+    """(N,) the mode of each shifted point: points nearer than half a bandwidth to a mode belong to it."""
+    group = np.full(len(points), -1)
+    modes = 0
+    while (group < 0).any():
+        first = int(np.flatnonzero(group < 0)[0])
+        near = (_squares(points, points[first : first + 1])[:, 0] < (0.5 * bandwidth) ** 2) & (group < 0)
+        near[first] = True
+        group[near] = modes
+        modes += 1
+    return group
+
+
+def split_groups(rest: Array, frames: Array, bones: int, group: Array | None = None) -> tuple[Array, Array]:
+    """Groups (V,) and matrices (F, B, 4, 4) of `bones` rigid clusters, grown from `group` or from one.
+
+    The cluster with the largest error gives away the vertices around its worst one, far from its middle (Le and Deng
+    2012, section 4.1); then vertices are assigned to the bone that fits them best, until nothing changes or five times.
+    """
+    group = np.zeros(len(rest), np.int64) if group is None else group.copy()
+    count = int(group.max()) + 1
+    group, matrices = reassign_vertices(rest, frames, group, count)
+    while count < bones:
+        error = rigid_errors(rest, frames, matrices)[np.arange(len(rest)), group]
+        per_bone = np.bincount(group, error, minlength=count)
+        members = np.flatnonzero(group == int(np.argmax(per_bone)))
+        if len(members) < 2:
+            break
+        away = np.sum((rest[members] - rest[members].mean(axis=0)) ** 2, axis=1)
+        seed = members[np.argmax(error[members] * away)]
+        nearest = members[np.argsort(np.sum((rest[members] - rest[seed]) ** 2, axis=1), kind="stable")]
+        group[nearest[: max(len(members) // 3, 1)]] = count
+        count += 1
+        group, matrices = reassign_vertices(rest, frames, group, count)
+    return group, matrices
+
+
+def reassign_vertices(rest: Array, frames: Array, group: Array, count: int) -> tuple[Array, Array]:
+    """Groups and their motions after vertices are assigned to the bones that fit them best."""
+    for _ in range(5):
+        matrices = group_transforms(rest, frames, group, count)
+        new = rigid_errors(rest, frames, matrices).argmin(axis=1)
+        if (new == group).all():
+            break
+        group = new
+    return group, group_transforms(rest, frames, group, count)
+
+
+def rigid_errors(rest: Array, frames: Array, matrices: Array) -> Array:
+    """(V, B) squared distance of each vertex to where each bone alone would carry it, summed over the frames."""
+    x = frames.transpose(0, 2, 1).reshape(-1, len(rest))
+    total = np.empty((len(rest), matrices.shape[1]))
+    p = homogeneous(rest).T
+    for b in range(matrices.shape[1]):
+        total[:, b] = np.sum((matrices[:, b, :3].reshape(-1, 4) @ p - x) ** 2, axis=0)
+    return total
+
+
+def group_transforms(rest: Array, frames: Array, group: Array, bones: int) -> Array:
+    """(F, B, 4, 4) the rigid motion that fits each group (V,) best; an empty one stays at rest."""
+    p = homogeneous(rest)
+    matrices = np.broadcast_to(np.eye(4), (len(frames), bones, 4, 4)).copy()
+    for b in range(bones):
+        members = np.flatnonzero(group == b)
+        if len(members):
+            q = np.einsum("fvc,vd->fcd", frames[:, members], p[members])
+            matrices[:, b, :3] = best_rigid(q, p[members].T @ p[members])
+    return matrices
+
+
+def solve_weights(rest: Array, matrices: Array, frames: Array, influences: int) -> tuple[Array, Array]:
+    """Joints (V, K) and weights (V, K), convex, of rest (V, 3), bones' matrices (F, B, 4, 4) and frames (F, V, 3)."""
+    p = homogeneous(rest)
+    count, bones = len(matrices), matrices.shape[1]
+    M = np.ascontiguousarray(matrices[:, :, :3].transpose(0, 2, 1, 3)).reshape(3 * count, 4 * bones)
+    pairs = (M.T @ M).reshape(bones, 4, bones, 4).transpose(0, 2, 1, 3)
+    x = frames.transpose(0, 2, 1).reshape(3 * count, len(rest))
+    seen = (x.T @ M).reshape(len(rest), bones, 4)
+    joints, weights = (
+        np.zeros((len(rest), min(influences, bones)), np.int64),
+        np.zeros((len(rest), min(influences, bones))),
+    )
+    kernels = jit.kernels(KERNELS)
+    solve = vertex_weights if kernels is None else kernels.vertex_weights
+    ridge = RIDGE_RATIO * count * float(np.mean(np.sum((rest - rest.mean(axis=0)) ** 2, axis=1)))
+    solve(p, np.ascontiguousarray(pairs), seen, ridge, CANDIDATE_BONES_PER_VERTEX, joints, weights)
+    return joints, weights
+
+
+def vertex_weights(
+    points: Array, pairs: Array, seen: Array, ridge: float, candidates: int, joints: Array, weights: Array
+) -> None:
+    """Weights (V, K) and joints (V, K) of all vertices.
+
+    points (V, 4) with a one; pairs (B, B, 4, 4) = sum_f M_b^T M_b'; seen (V, B, 4) = sum_f M_b^T x. Only the
+    `candidates` bones that would come closest alone are tried; others have no weight in practice.
+    """
+    bones, most = pairs.shape[0], joints.shape[1]
+    few = min(bones, candidates)
+    used, w = np.zeros(bones + 2, np.int64), np.zeros(bones + 2)
+    for v in range(points.shape[0]):
+        p = points[v]
+        c = np.zeros(bones)
+        G = np.zeros((bones, bones))
+        alone = np.zeros(bones)
+        for b in range(bones):
+            for i in range(4):
+                c[b] += p[i] * seen[v, b, i]
+                for j in range(4):
+                    G[b, b] += p[i] * pairs[b, b, i, j] * p[j]
+            alone[b] = G[b, b] - 2 * c[b]
+        allowed = np.argsort(alone)[:few]
+        for s in range(few):
+            for t in range(s):
+                a, b = allowed[s], allowed[t]
+                total = 0.0
+                for i in range(4):
+                    for j in range(4):
+                        total += p[i] * pairs[a, b, i, j] * p[j]
+                G[a, b], G[b, a] = total, total
+        for s in range(few):
+            G[allowed[s], allowed[s]] += ridge
+        n = solve_sparse_convex(G, c, allowed, most, used, w)
+        total = 0.0
+        for i in range(n):
+            total += max(w[i], 0.0)
+        for k in range(most):
+            joints[v, k], weights[v, k] = used[k] if k < n else 0, max(w[k], 0.0) / total if k < n else 0.0
+
+
+def solve_sparse_convex(G: Array, c: Array, allowed: Array, most: int, used: Array, w: Array) -> int:
+    """`solve_convex` with at most `most` bones."""
+    n = solve_convex(G, c, allowed, len(allowed), used, w)
+    left = allowed.copy()
+    while n > most:
+        least = 0
+        for i in range(1, n):
+            if w[i] < w[least]:
+                least = i
+        k = 0
+        for i in range(n):
+            if i != least:
+                left[k] = used[i]
+                k += 1
+        n = solve_convex(G, c, left, k, used, w)
+    return n
+
+
+def solve_convex(G: Array, c: Array, allowed: Array, count: int, used: Array, w: Array) -> int:
+    """The least over the bones allowed[:count]; returns n, the bones used[:n] and their weights w[:n] in place."""
+    best = 0
+    for i in range(1, count):
+        b, a = allowed[i], allowed[best]
+        if G[b, b] - 2 * c[b] < G[a, a] - 2 * c[a]:
+            best = i
+    used[0], w[0] = allowed[best], 1.0
+    n = 1
+    trial = np.zeros(count + 1)
+    for _ in range(4 * count):
+        level = 0.0
+        for i in range(n):
+            level -= c[used[i]] * w[i]
+            for j in range(n):
+                level += w[i] * G[used[i], used[j]] * w[j]
+        enters, lowest = -1, -1e-9 * (abs(level) + G[used[0], used[0]])
+        for i in range(count):
+            b = allowed[i]
+            slope = -c[b] - level
+            known = False
+            for j in range(n):
+                slope += G[b, used[j]] * w[j]
+                known = known or used[j] == b
+            if not known and slope < lowest:
+                enters, lowest = b, slope
+        if enters < 0:
+            break
+        used[n], w[n] = enters, 0.0
+        n += 1
+        while True:
+            solve_equality(G, c, used, n, trial)
+            step, leaves = 1.0, -1
+            for i in range(n):
+                if trial[i] <= 0.0 and w[i] - trial[i] > 0.0 and w[i] / (w[i] - trial[i]) < step:
+                    step, leaves = w[i] / (w[i] - trial[i]), i
+            for i in range(n):
+                w[i] += step * (trial[i] - w[i])
+            if leaves < 0:
+                break
+            n -= 1
+            for i in range(leaves, n):
+                used[i], w[i] = used[i + 1], w[i + 1]
+        if used[n - 1] == enters and w[n - 1] <= 0.0:
+            break
+    return n
+
+
+def solve_equality(G: Array, c: Array, used: Array, n: int, w: Array) -> None:
     """w[:n] = the least of w.G w - 2 c.w with sum 1 over the bones used[:n], signs free.
 
     Gauss-Jordan elimination with pivots on the system bordered by the condition.
@@ -67,137 +327,6 @@ def equality(G: Array, c: Array, used: Array, n: int, w: Array) -> None:
                     a[r, k] -= factor * a[i, k]
     for i in range(n):
         w[i] = a[i, m]
-
-
-def convex(G: Array, c: Array, allowed: Array, count: int, used: Array, w: Array) -> int:
-    """The least over the bones allowed[:count]: how many are used, and in used[:n], w[:n] which and how much."""
-    best = 0
-    for i in range(1, count):
-        b, a = allowed[i], allowed[best]
-        if G[b, b] - 2 * c[b] < G[a, a] - 2 * c[a]:
-            best = i
-    used[0], w[0] = allowed[best], 1.0
-    n = 1
-    trial = np.zeros(count + 1)
-    for _ in range(4 * count):
-        level = 0.0
-        for i in range(n):
-            level -= c[used[i]] * w[i]
-            for j in range(n):
-                level += w[i] * G[used[i], used[j]] * w[j]
-        enters, lowest = -1, -1e-9 * (abs(level) + G[used[0], used[0]])
-        for i in range(count):
-            b = allowed[i]
-            slope = -c[b] - level
-            known = False
-            for j in range(n):
-                slope += G[b, used[j]] * w[j]
-                known = known or used[j] == b
-            if not known and slope < lowest:
-                enters, lowest = b, slope
-        if enters < 0:
-            break
-        used[n], w[n] = enters, 0.0
-        n += 1
-        while True:
-            equality(G, c, used, n, trial)
-            step, leaves = 1.0, -1
-            for i in range(n):
-                if trial[i] <= 0.0 and w[i] - trial[i] > 0.0 and w[i] / (w[i] - trial[i]) < step:
-                    step, leaves = w[i] / (w[i] - trial[i]), i
-            for i in range(n):
-                w[i] += step * (trial[i] - w[i])
-            if leaves < 0:
-                break
-            n -= 1
-            for i in range(leaves, n):
-                used[i], w[i] = used[i + 1], w[i + 1]
-        if used[n - 1] == enters and w[n - 1] <= 0.0:
-            break
-    return n
-
-
-def sparse_convex(G: Array, c: Array, allowed: Array, most: int, used: Array, w: Array) -> int:
-    """`convex` with at most `most` bones."""
-    n = convex(G, c, allowed, len(allowed), used, w)
-    left = allowed.copy()
-    while n > most:
-        least = 0
-        for i in range(1, n):
-            if w[i] < w[least]:
-                least = i
-        k = 0
-        for i in range(n):
-            if i != least:
-                left[k] = used[i]
-                k += 1
-        n = convex(G, c, left, k, used, w)
-    return n
-
-
-def vertex_weights(
-    points: Array, pairs: Array, seen: Array, ridge: float, candidates: int, joints: Array, weights: Array
-) -> None:
-    """Weights (V, K) and joints (V, K) of all vertices.
-
-    points (V, 4) with a one; pairs (B, B, 4, 4) = sum_f M_b^T M_b'; seen (V, B, 4) = sum_f M_b^T x. Only the
-    `candidates` bones that would come closest alone are tried, which is all that ever win.
-    """
-    bones, most = pairs.shape[0], joints.shape[1]
-    few = min(bones, candidates)
-    used, w = np.zeros(bones + 2, np.int64), np.zeros(bones + 2)
-    for v in range(points.shape[0]):
-        p = points[v]
-        c = np.zeros(bones)
-        G = np.zeros((bones, bones))
-        alone = np.zeros(bones)
-        for b in range(bones):
-            for i in range(4):
-                c[b] += p[i] * seen[v, b, i]
-                for j in range(4):
-                    G[b, b] += p[i] * pairs[b, b, i, j] * p[j]
-            alone[b] = G[b, b] - 2 * c[b]
-        allowed = np.argsort(alone)[:few]
-        for s in range(few):
-            for t in range(s):
-                a, b = allowed[s], allowed[t]
-                total = 0.0
-                for i in range(4):
-                    for j in range(4):
-                        total += p[i] * pairs[a, b, i, j] * p[j]
-                G[a, b], G[b, a] = total, total
-        for s in range(few):
-            G[allowed[s], allowed[s]] += ridge
-        n = sparse_convex(G, c, allowed, most, used, w)
-        total = 0.0
-        for i in range(n):
-            total += max(w[i], 0.0)
-        for k in range(most):
-            joints[v, k], weights[v, k] = used[k] if k < n else 0, max(w[k], 0.0) / total if k < n else 0.0
-
-
-def homogeneous(rest: Array) -> Array:
-    """(V, 4): each point with a one."""
-    return np.concatenate([rest, np.ones((len(rest), 1))], axis=1)
-
-
-def solve_weights(rest: Array, matrices: Array, frames: Array, influences: int) -> tuple[Array, Array]:
-    """Joints (V, K) and weights (V, K), convex, of rest (V, 3), bones' matrices (F, B, 4, 4) and frames (F, V, 3)."""
-    p = homogeneous(rest)
-    count, bones = len(matrices), matrices.shape[1]
-    M = np.ascontiguousarray(matrices[:, :, :3].transpose(0, 2, 1, 3)).reshape(3 * count, 4 * bones)
-    pairs = (M.T @ M).reshape(bones, 4, bones, 4).transpose(0, 2, 1, 3)
-    x = frames.transpose(0, 2, 1).reshape(3 * count, len(rest))
-    seen = (x.T @ M).reshape(len(rest), bones, 4)
-    joints, weights = (
-        np.zeros((len(rest), min(influences, bones)), np.int64),
-        np.zeros((len(rest), min(influences, bones))),
-    )
-    kernels = jit.kernels(KERNELS)
-    solve = vertex_weights if kernels is None else kernels.vertex_weights
-    ridge = RIDGE_RATIO * count * float(np.mean(np.sum((rest - rest.mean(axis=0)) ** 2, axis=1)))
-    solve(p, np.ascontiguousarray(pairs), seen, ridge, CANDIDATE_BONES_PER_VERTEX, joints, weights)
-    return joints, weights
 
 
 def dense_weights(joints: Array, weights: Array, bones: int) -> Array:
@@ -255,134 +384,6 @@ def blend_dense(rest: Array, weights: Array, matrices: Array) -> Array:
     return (M @ factors.T).reshape(len(matrices), 3, len(p)).transpose(0, 2, 1)
 
 
-def triangle_rotations(rest: Array, frames: Array, triangles: Array) -> Array:
-    """(F, T, 3, 3) the rotation of each triangle with its normal from rest to each frame."""
-
-    def edges(v: Array) -> Array:
-        a, b = (
-            v[..., triangles[:, 1], :] - v[..., triangles[:, 0], :],
-            v[..., triangles[:, 2], :] - v[..., triangles[:, 0], :],
-        )
-        n = np.cross(a, b)
-        length = np.sqrt(np.maximum(np.linalg.norm(n, axis=-1, keepdims=True), 1e-30))
-        return np.stack([a, b, n / length], axis=-1)
-
-    base = edges(rest)
-    flat = np.abs(np.linalg.det(base)) < 1e-14
-    base[flat] = np.eye(3)
-    gradients = edges(frames) @ np.linalg.inv(base)
-    gradients[:, flat] = np.eye(3)
-    return transform.polar(gradients)[0]
-
-
-def group_by_rotation(rest: Array, frames: Array, triangles: Array, bandwidth: float | None = None) -> Array:
-    """(V,) groups of vertices, numbered from 0, the largest first.
-
-    bandwidth: root mean square angle in radians over the frames within which triangles are taken to turn together;
-    None is a fifth of the spread of all.
-    """
-    chosen = triangles[
-        np.unique(np.linspace(0, len(triangles) - 1, min(len(triangles), MAX_MEAN_SHIFT_TRIANGLES)).astype(int))
-    ]
-    features = triangle_rotations(rest, frames, chosen).transpose(1, 0, 2, 3).reshape(len(chosen), -1)
-    features = features / np.sqrt(2.0 * len(frames))  # |R - R'|^2 = 2 angle^2 for small angles
-    if bandwidth is None:
-        spread = float(np.sqrt(np.mean(np.sum((features - features.mean(axis=0)) ** 2, axis=1))))
-        bandwidth = max(0.2 * spread, 1e-6)
-    points = features.copy()
-    for _ in range(30):
-        distance = _squares(points, features)
-        near = np.exp(-0.5 * distance / bandwidth**2)
-        moved = near @ features / near.sum(axis=1, keepdims=True)
-        done = np.abs(moved - points).max() < 1e-3 * bandwidth
-        points = moved
-        if done:
-            break
-    group = _merge_modes(points, bandwidth)
-    sizes = np.bincount(group)
-    order = np.argsort(-sizes, kind="stable")
-    keep = order[sizes[order] >= MIN_GROUP_TRIANGLE_RATIO * len(chosen)]
-    centres = np.stack([features[group == g].mean(axis=0) for g in keep])
-    of_triangle = _squares(
-        triangle_rotations(rest, frames, triangles).transpose(1, 0, 2, 3).reshape(len(triangles), -1)
-        / np.sqrt(2.0 * len(frames)),
-        centres,
-    ).argmin(axis=1)
-    votes = np.zeros((len(rest), len(keep)))
-    np.add.at(votes, (triangles, of_triangle[:, None]), 1.0)
-    return votes.argmax(axis=1)
-
-
-def _squares(a: Array, b: Array) -> Array:
-    """(N, M) squared distances."""
-    return np.maximum(np.sum(a * a, axis=1)[:, None] + np.sum(b * b, axis=1) - 2 * a @ b.T, 0.0)
-
-
-def _merge_modes(points: Array, bandwidth: float) -> Array:
-    """(N,) the mode each shifted point has come to: points nearer than half a bandwidth to a mode belong to it."""
-    group = np.full(len(points), -1)
-    modes = 0
-    while (group < 0).any():
-        first = int(np.flatnonzero(group < 0)[0])
-        near = (_squares(points, points[first : first + 1])[:, 0] < (0.5 * bandwidth) ** 2) & (group < 0)
-        near[first] = True
-        group[near] = modes
-        modes += 1
-    return group
-
-
-def group_transforms(rest: Array, frames: Array, group: Array, bones: int) -> Array:
-    """(F, B, 4, 4) the rigid motion that fits each group (V,) best; an empty one stays at rest."""
-    p = homogeneous(rest)
-    matrices = np.broadcast_to(np.eye(4), (len(frames), bones, 4, 4)).copy()
-    for b in range(bones):
-        own = np.flatnonzero(group == b)
-        if len(own):
-            q = np.einsum("fvc,vd->fcd", frames[:, own], p[own])
-            matrices[:, b, :3] = best_rigid(q, p[own].T @ p[own])
-    return matrices
-
-
-def rigid_errors(rest: Array, frames: Array, matrices: Array) -> Array:
-    """(V, B) squared distance of each vertex to where each bone alone would carry it, summed over the frames."""
-    x = frames.transpose(0, 2, 1).reshape(-1, len(rest))
-    total = np.empty((len(rest), matrices.shape[1]))
-    p = homogeneous(rest).T
-    for b in range(matrices.shape[1]):
-        total[:, b] = np.sum((matrices[:, b, :3].reshape(-1, 4) @ p - x) ** 2, axis=0)
-    return total
-
-
-def split_groups(rest: Array, frames: Array, bones: int, group: Array | None = None) -> tuple[Array, Array]:
-    """Groups (V,) and matrices (F, B, 4, 4) of `bones` rigid clusters, grown from `group` or from one.
-
-    The cluster with the largest error gives away the vertices around its worst one, far from its middle (Le and Deng
-    2012, section 4.1); then vertices move to the bone that carries them best, until nothing changes or five times.
-    """
-    group = np.zeros(len(rest), np.int64) if group is None else group.copy()
-    count = int(group.max()) + 1
-    group, matrices = reassign_vertices(rest, frames, group, count)
-    while count < bones:
-        error = rigid_errors(rest, frames, matrices)[np.arange(len(rest)), group]
-        per_bone = np.bincount(group, error, minlength=count)
-        members = np.flatnonzero(group == int(np.argmax(per_bone)))
-        if len(members) < 2:
-            break
-        away = np.sum((rest[members] - rest[members].mean(axis=0)) ** 2, axis=1)
-        seed = members[np.argmax(error[members] * away)]
-        nearest = members[np.argsort(np.sum((rest[members] - rest[seed]) ** 2, axis=1), kind="stable")]
-        group[nearest[: max(len(members) // 3, 1)]] = count
-        count += 1
-        group, matrices = reassign_vertices(rest, frames, group, count)
-    return group, matrices
-
-
-def reassign_vertices(rest: Array, frames: Array, group: Array, count: int) -> tuple[Array, Array]:
-    """Groups and their motions after vertices have gone to the bones that carry them best."""
-    for _ in range(5):
-        matrices = group_transforms(rest, frames, group, count)
-        new = rigid_errors(rest, frames, matrices).argmin(axis=1)
-        if (new == group).all():
-            break
-        group = new
-    return group, group_transforms(rest, frames, group, count)
+def homogeneous(rest: Array) -> Array:
+    """(V, 4): each point with a one."""
+    return np.concatenate([rest, np.ones((len(rest), 1))], axis=1)

@@ -1,20 +1,13 @@
-"""Compiled twin of `animation_space`: one vertex at a time, its sums in registers.
+"""Compiled twins of the methods: one vertex at a time, its sums in registers.
 
-Compiled twins of `centres_of_rotation`.
+`blend_animation_space`, `find_centres` and `turn_about_centres` (`centres_of_rotation`), `add_rotated`
+(`corrections.add_rotated`), `bend_styles` (`DeformationStyles.deform_reference`), `blend_multi_weight`,
+`add_corrections` (the last line of `NeuroEnveloping.deform_reference`), `correct_vertices` (`WeightedPoseSpace`: for
+each vertex a row of kernels over the examples, then three sums; sums may be reordered there, or they would not be
+vectorised, but NaN and infinity still reach the result).
 
-Compiled twin of `corrections.carry`.
-
-Compiled twin of `DeformationStyles.deform_reference`.
-
-`mesh_animation_weights`, compiled: the same functions, each calling the compiled form of those before it.
-
-Compiled twin of `multi_weight`: one vertex at a time, its sums in registers.
-
-Compiled twin of the last line of `NeuroEnveloping.deform_reference`.
-
-Compiled twin of `weighted_pose_space`: for each vertex a row of kernels over the examples, then three sums.
-
-Sums may be reordered here, or they would not be vectorised; NaN and infinity still reach the result.
+`vertex_weights` and the functions below it are those of `mesh_animation_bones`, compiled from the same source, each
+calling the compiled form of those before it.
 """
 
 from __future__ import annotations
@@ -26,7 +19,7 @@ import numba
 import numpy as np
 
 from understudy.checks import Array
-from understudy.deform.methods import mesh_animation_bones as plain
+from understudy.deform.methods import mesh_animation_bones
 from understudy.maths.jit import FASTMATH_FLAGS, compile_kernel
 
 
@@ -118,7 +111,7 @@ def turn_about_centres(
 
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")
-def carry_corrections(d: Array, home: Array, matrices: Array, out: Array) -> None:
+def add_rotated(d: Array, home: Array, matrices: Array, out: Array) -> None:
     """out (F, V, 3) += M_h d, of d (F, V, 3), home (V,) and matrices (F, B, 9)."""
     for f in range(len(out)):
         for i in range(len(home)):
@@ -180,20 +173,20 @@ def bend_styles(
             out[f, v, 2] = p2 + two * (x * e1 - y * e0) + i * k[0, 2] + j * k[1, 2] + h * k[2, 2]
 
 
-_NAMES = dict(vars(plain))  # the globals of the compiled copies, so that the plain functions stay plain
+_NAMES = dict(vars(mesh_animation_bones))  # the globals of the compiled copies, so that the originals stay uncompiled
 
 
 def _compile_copy(name: str) -> Any:
-    source: types.FunctionType = getattr(plain, name)
+    source: types.FunctionType = getattr(mesh_animation_bones, name)
     copy = types.FunctionType(source.__code__, _NAMES, name)
     copy.__module__, copy.__qualname__ = __name__, name
     _NAMES[name] = compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")(copy)
     return _NAMES[name]
 
 
-equality = _compile_copy("equality")
-convex = _compile_copy("convex")
-sparse_convex = _compile_copy("sparse_convex")
+solve_equality = _compile_copy("solve_equality")
+solve_convex = _compile_copy("solve_convex")
+solve_sparse_convex = _compile_copy("solve_sparse_convex")
 vertex_weights = _compile_copy("vertex_weights")
 
 
@@ -239,7 +232,7 @@ def add_corrections(bone: Array, directions: Array, o: Array, Q: Array, out: Arr
                 out[f, v, 2] += q[2, 0] * p[0] + q[2, 1] * p[1] + q[2, 2] * p[2]
 
 
-ONE = np.float32(1)
+ONE_FLOAT32 = np.float32(1)
 
 
 @compile_kernel(fastmath={"contract", "reassoc", "arcp"}, error_model="numpy")
@@ -250,14 +243,14 @@ def correct_vertices(heard: Array, shares: Array, coefficients: Array, table: Ar
     for f in range(len(out)):
         for i in range(len(heard)):
             for e in range(examples):
-                k[e] = ONE
+                k[e] = ONE_FLOAT32
             for place in range(heard.shape[1]):
                 u, row = shares[i, place], table[f, heard[i, place]]
                 if u != 0:
                     for e in range(examples):
                         k[e] += u * row[e]
             for e in range(examples):
-                b = ONE / k[e]
+                b = ONE_FLOAT32 / k[e]
                 b *= b
                 k[e] = b * b
             for c in range(3):

@@ -1,11 +1,11 @@
-"""Neuro-enveloping: a small network learns what a linear blend leaves over, as a function of the joints' turns.
+"""Neuro-enveloping: a small network predicts the residual of a linear blend from the joints' rotations.
 
     v' = sum_k w_k M_k v + Q_b sum_d U_d o_d,     o = n(f) - n(0),     n(f) = B tanh(A f + a)
 
-(Guo and Wong 2004, "NeuroEnveloping: a transferable character skin deformation technique".) f are the turns of the
-joints that move, Q_b the rotation of the bone that a vertex follows most, U the principal directions of what is left
-over in the examples. The network is trained here, by limited-memory BFGS on analytic gradients, its decay chosen on
-examples left out; it is small and its cost does not grow with the number of examples.
+(Guo and Wong 2004, "NeuroEnveloping: a transferable character skin deformation technique".) f are the rotations of the
+joints that move, Q_b the rotation of the bone that a vertex follows most, U the principal directions of the residual in
+the examples. The network is trained by limited-memory BFGS on analytic gradients, its decay chosen on examples left
+out; it is small and its cost does not grow with the number of examples.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from understudy.maths import jit
 from understudy.maths.threads import one_thread
 
 KERNELS = "understudy.deform.methods.method_kernels"
-MAX_LOST_VARIANCE_RATIO = 1e-4  # of the variance that may be lost with the directions left out
-WEIGHT_DECAYS = (3e-4, 1e-3, 4e-3)
+MAX_LOST_VARIANCE_RATIO = 1e-4  # of the variance, in the directions left out
+WEIGHT_DECAYS = (3e-4, 1e-3, 4e-3)  # tried in the cross-validation
 VALIDATION_FOLDS = 3
 
 
 @dataclass(frozen=True)
 class NeuroSettings:
-    """`hidden` neurons, at most `directions` of what is left over; `decay` None is chosen on examples left out."""
+    """`hidden` neurons, at most `directions` of the residual; `decay` None is chosen on examples left out."""
 
     hidden: int = 16
     directions: int = 16
@@ -74,12 +74,12 @@ class NeuroEnveloping(FrozenArrays):
         bone = skin.joints[np.arange(len(skin.joints)), skin.weights.argmax(axis=1)].astype(np.int64)
         left = examples.vertices - skin.deform_reference(examples.transforms)
         Q = bone_rotations(examples.matrices)
-        own = np.einsum("evba,evb->eva", Q[:, bone], left)
-        U, o = principal(own.reshape(len(own), -1), chosen.directions)
+        local = np.einsum("evba,evb->eva", Q[:, bone], left)
+        U, o = principal_directions(local.reshape(len(local), -1), chosen.directions)
         f = joint_features(features, examples.transforms).reshape(len(examples), -1)
         scale = 1.0 / np.maximum(np.abs(f).max(axis=0, initial=0.0), 1e-6)
         size = float(np.sqrt(np.mean(np.square(o)))) or 1.0 if o.size else 1.0
-        x, y = f * scale, np.round(o / size, 7)  # so that the order of the vertices' sums leaves no trace
+        x, y = f * scale, np.round(o / size, 7)  # rounded, so that the order of the vertices does not matter
         decay = chosen.decay if chosen.decay is not None else _best_decay(x, y, chosen, seed)
         first, offset, second = train(x, y, chosen.hidden, decay, chosen.iterations, seed)
         if progress is not None:
@@ -88,7 +88,7 @@ class NeuroEnveloping(FrozenArrays):
         return cls(skin, features, bone, directions, scale, first, offset, second * size, chosen)
 
     def outputs(self, transforms: Array) -> Array:
-        """o (F, D): how much of each direction."""
+        """o (F, D): the amount of each direction."""
         f = joint_features(self.features, transforms).reshape(len(transforms), len(self.scale)) * self.scale
         return (np.tanh(f @ self.first.T + self.offset) - np.tanh(self.offset)) @ self.second.T
 
@@ -111,8 +111,8 @@ class NeuroEnveloping(FrozenArrays):
         if not len(t):
             return np.zeros((0, len(self.bone), 3))
         Q = bone_rotations(t @ self.skin.inverse_binds)
-        own = np.einsum("fd,dva->fva", self.outputs(t), self.directions.astype(float))
-        result = self.skin.deform_reference(t) + np.einsum("fvab,fvb->fva", Q[:, self.bone], own)
+        local = np.einsum("fd,dva->fva", self.outputs(t), self.directions.astype(float))
+        result = self.skin.deform_reference(t) + np.einsum("fvab,fvb->fva", Q[:, self.bone], local)
         return result[0] if single else result
 
     @property
@@ -122,8 +122,8 @@ class NeuroEnveloping(FrozenArrays):
         return self.skin.bytes_a_vertex + 1 + 12 * len(self.directions) + network / max(len(self.bone), 1)
 
 
-def principal(rows: Array, most: int) -> tuple[Array, Array]:
-    """Directions U (D, N) and how much of each, o (E, D): rows (E, N) are nearly o U. No mean: at rest all is zero.
+def principal_directions(rows: Array, most: int) -> tuple[Array, Array]:
+    """Directions U (D, N) and amounts o (E, D): rows (E, N) are nearly o U. No mean: at rest all is zero.
 
     From the small matrix of the rows' products, so that the order of columns does not matter; each direction points
     where its largest amount is positive.
@@ -156,19 +156,19 @@ def train(f: Array, o: Array, hidden: int, decay: float, iterations: int, seed: 
         ]
     )
     if not inputs or not outputs:
-        return _parts(begin, inputs, hidden, outputs)
+        return _unpack_parameters(begin, inputs, hidden, outputs)
 
     def loss(x: Array) -> tuple[float, Array]:
         return network_loss(x, f, o, hidden, decay)
 
     with one_thread():
-        found = minimize(loss, begin, jac=True, method="L-BFGS-B", options={"maxiter": iterations, "maxcor": 20})
-    return _parts(found.x, inputs, hidden, outputs)
+        result = minimize(loss, begin, jac=True, method="L-BFGS-B", options={"maxiter": iterations, "maxcor": 20})
+    return _unpack_parameters(result.x, inputs, hidden, outputs)
 
 
 def network_loss(x: Array, f: Array, o: Array, hidden: int, decay: float) -> tuple[float, Array]:
     """Mean squared error and decay of a network with parameters x, and the gradient."""
-    A, a, B = _parts(x, f.shape[1], hidden, o.shape[1])
+    A, a, B = _unpack_parameters(x, f.shape[1], hidden, o.shape[1])
     h, h0 = np.tanh(f @ A.T + a), np.tanh(a)
     error = (h - h0) @ B.T - o
     count = len(f)
@@ -183,7 +183,7 @@ def network_loss(x: Array, f: Array, o: Array, hidden: int, decay: float) -> tup
     return float(value), np.concatenate([g.ravel() for g in gradient])
 
 
-def _parts(x: Array, inputs: int, hidden: int, outputs: int) -> tuple[Array, Array, Array]:
+def _unpack_parameters(x: Array, inputs: int, hidden: int, outputs: int) -> tuple[Array, Array, Array]:
     a, b = hidden * inputs, hidden * inputs + hidden
     return x[:a].reshape(hidden, inputs), x[a:b], x[b:].reshape(outputs, hidden)
 

@@ -1,24 +1,23 @@
-"""Pose space deformation: corrections sculpted at example poses, interpolated by how near a pose is to each.
+"""Pose space deformation: corrections sculpted at example poses, interpolated by the distance between poses.
 
     v' = sum_k w_k M_k v + M_h sum_e c_e(x) d_e,        c(x) = K(x, X) (K(X, X) + l 1)^-1
 
 (Lewis, Cordner and Fong 2000, "Pose space deformation: a unified approach to shape interpolation and skeleton-driven
 deformation"). d_e (V, 3) are the corrections at the examples X, in the frame of the strongest joint h, x is the pose
-(`pose_features`) and K a Gaussian from which the rest is taken away (`corrections`). Width and ridge l are
+(`pose_features`) and K a Gaussian from which the rest is subtracted (`corrections`). Width and ridge l are
 cross-validated; the paper leaves the width to the artist and has no ridge. The weights c are of the order of one, so
-that float32 shapes do.
+that float32 shapes are accurate enough.
 
-Weighted pose space deformation: each vertex measures poses by the joints that matter to it.
+Weighted pose space deformation: each vertex measures poses by the joints that affect it.
 
     v' = sum_k w_k M_k v + M_h sum_e a_e,v K_v(x, x_e),        r_v^2(x, y) = sum_j u_v,j | x_j - y_j |^2
 
 (Kurihara and Miyata 2004, "Modeling deformable human hands from medical images"; Rhee, Lewis and Neumann 2006,
 "Real-time weighted pose-space deformation on the GPU"). An elbow's example then corrects the elbow whatever the other
-arm does, so that far fewer examples are needed than joints can be combined. The share u_v,j of a joint is the vertex's
-weight on its bone and on its parent's bone, made to sum to one: what turns at either end of a bone can move its flesh.
-
-The kernel is evaluated for each vertex and example, so it is rational, (1 + r^2 / 8 s^2)^-4, close to the Gaussian and
-without an exponential. The rest pose is taken away as in `corrections`: it is one more centre.
+arm does, so that far fewer examples are needed than there are combinations of joints. The share u_v,j of a joint is the
+vertex's weight on its bone and on its parent's bone, normalised to sum to one: a rotation at either end of a bone can
+move its flesh. The kernel is evaluated for each vertex and example, so it is rational, (1 + r^2 / 8 s^2)^-4, close to
+the Gaussian and without an exponential. The rest pose is subtracted as in `corrections`: it is one more centre.
 """
 
 from __future__ import annotations
@@ -42,17 +41,13 @@ from understudy.deform.methods.linear import LinearSkin, base_skin
 from understudy.maths import jit
 
 KERNELS = "understudy.deform.methods.method_kernels"
-WEIGHTED_KERNEL_RIDGES = (
-    1e-3,
-    1e-2,
-    1e-1,
-)  # less would let float32 show: coefficients are up to 1 / ridge times the corrections
-MAX_SAMPLE_VERTICES = 400  # vertices that vote on width and ridge, of up to MANY examples; fewer of more
-FULL_SAMPLE_EXAMPLES = 80
+WEIGHTED_KERNEL_RIDGES = (1e-3, 1e-2, 1e-1)  # coefficients are up to 1 / ridge times the corrections, in float32
+MAX_SAMPLE_VERTICES = 400  # vertices in the cross-validation of width and ridge
+FULL_SAMPLE_EXAMPLES = 80  # examples up to which all of these are used; with more examples fewer
 MIN_SAMPLE_VERTICES = 16
-KERNEL_ENTRIES_PER_CHUNK = 4_000_000  # kernel entries solved at a time: 32 MB
-FLOATS_PER_VECTOR = 8  # numbers in a vector: what is left over takes as long as four times as many
-MAX_JOINTS_PER_VERTEX = 4  # joints that a vertex listens to
+KERNEL_ENTRIES_PER_CHUNK = 4_000_000  # 32 MB
+FLOATS_PER_VECTOR = 8  # of the processor: a remainder takes as long as four times as many
+MAX_JOINTS_PER_VERTEX = 4  # joints by which a vertex measures poses
 
 
 @dataclass(frozen=True)
@@ -87,7 +82,7 @@ class PoseSpaceDeformation(FrozenArrays):
     def fit(
         cls, examples: Examples, settings: Any = None, seed: int = 0, progress: Progress | None = None
     ) -> PoseSpaceDeformation:
-        """Corrections from examples; `seed` plays no part."""
+        """Corrections from examples; `seed` is not used."""
         chosen = settings_of(PoseSpaceSettings, settings)
         examples.require_poses(2, "pose space deformation")
         skin, features = base_skin(examples, chosen), PoseFeatures.from_examples(examples)
@@ -113,7 +108,7 @@ class PoseSpaceDeformation(FrozenArrays):
         return prepare(self.shapes)
 
     def shape_weights(self, transforms: Array) -> Array:
-        """c (F, E): the dials of the stored corrections in each pose."""
+        """c (F, E): the weights of the stored corrections in each pose."""
         return rest_kernel(self.features(transforms), self.centres, self.width) @ self.mix
 
     def deform(self, transforms: ArrayLike) -> Array:
@@ -166,8 +161,8 @@ class WeightedPoseSpace(FrozenArrays):
 
     skin: LinearSkin
     features: PoseFeatures
-    centres: Array  # (N, M, 12): the examples, the rest, and the rest again until N is a multiple of EIGHT
-    heard: Array  # (V, L) int32, into the M joints that move
+    centres: Array  # (N, M, 12): the examples, the rest, and the rest again up to a multiple of FLOATS_PER_VECTOR
+    heard: Array  # (V, L) int32, the joints of each vertex, among the M that move
     shares: Array  # (V, L) float32, u / (8 s^2)
     coefficients: Array  # (V, 3, N) float32, a
     width: float
@@ -178,7 +173,7 @@ class WeightedPoseSpace(FrozenArrays):
     def fit(
         cls, examples: Examples, settings: Any = None, seed: int = 0, progress: Progress | None = None
     ) -> WeightedPoseSpace:
-        """Corrections from examples; `seed` plays no part."""
+        """Corrections from examples; `seed` is not used."""
         chosen = settings_of(WeightedPoseSpaceSettings, settings)
         examples.require_poses(2, "weighted pose space deformation")
         skin, features = base_skin(examples, chosen), PoseFeatures.from_examples(examples)
@@ -189,11 +184,9 @@ class WeightedPoseSpace(FrozenArrays):
         unit = corrections.median_distance(table.max(axis=0, initial=0))
         widths = [unit * w for w in corrections.KERNEL_WIDTH_RATIOS] if chosen.width is None else [chosen.width]
         ridges = WEIGHTED_KERNEL_RIDGES if chosen.ridge is None else [chosen.ridge]
-        votes = min(
-            MAX_SAMPLE_VERTICES,
-            max(MAX_SAMPLE_VERTICES * FULL_SAMPLE_EXAMPLES**2 // len(examples) ** 2, MIN_SAMPLE_VERTICES),
-        )  # each costs the cube of the examples
-        some = simplex.pick_vertices_evenly(skin.rest, votes)
+        # the cost of a vertex is the cube of the number of examples
+        affordable = MAX_SAMPLE_VERTICES * FULL_SAMPLE_EXAMPLES**2 // len(examples) ** 2
+        some = simplex.pick_vertices_evenly(skin.rest, min(MAX_SAMPLE_VERTICES, max(affordable, MIN_SAMPLE_VERTICES)))
 
         def error(width: float, ridge: float) -> float:
             k, rest = _kernels(table, heard[some], shares[some], width)
@@ -207,9 +200,9 @@ class WeightedPoseSpace(FrozenArrays):
         for first in range(0, len(d), rows):
             part = slice(first, first + rows)
             k, rest = _kernels(table, heard[part], shares[part], width)
-            found = corrections.solve(corrections.subtract_rest(k, rest, rest), d[part], ridge)
-            a[part, :, :count] = np.swapaxes(found, 1, 2)
-            a[part, :, count] = -np.einsum("vea,ve->va", found, rest)
+            solution = corrections.solve(corrections.subtract_rest(k, rest, rest), d[part], ridge)
+            a[part, :, :count] = np.swapaxes(solution, 1, 2)
+            a[part, :, count] = -np.einsum("vea,ve->va", solution, rest)
             if progress is not None:
                 progress(min(first + rows, len(d)), len(d))
         u = (shares / (8 * width**2)).astype(np.float32)
@@ -251,22 +244,22 @@ class WeightedPoseSpace(FrozenArrays):
 
     @property
     def bytes_a_vertex(self) -> float:
-        """The linear blend's, three float32 an example and the rest, and the shares of the joints heard."""
+        """The linear blend's, three float32 an example and the rest, and the joints of each vertex."""
         shared = 4.0 * self.centres.size / max(1, len(self.skin.rest))
         return self.skin.bytes_a_vertex + 12.0 * len(self.centres) + 5.0 * self.heard.shape[1] + shared
 
 
 def joint_shares(skin: LinearSkin, features: PoseFeatures) -> Array:
-    """u (V, M): for each joint that moves, a vertex's weight on its bone and on the bone it is seen from."""
+    """u (V, M): for each joint that moves, a vertex's weight on its bone and on its parent's."""
     full = np.zeros((len(skin.rest), len(skin.inverse_binds)))
     np.add.at(full, (np.arange(len(full))[:, None], skin.joints), skin.weights)
     return full[:, features.joints] + full[:, features.above]
 
 
 def strongest_joints(skin: LinearSkin, features: PoseFeatures, most: int) -> tuple[Array, Array]:
-    """Joints (V, L) into those that move, and their shares u (V, L): the `most` largest, made to sum to one.
+    """Joints (V, L) among those that move, and their shares u (V, L): the `most` largest, normalised to sum to one.
 
-    A vertex whose bones have no moving end (a head on a still neck) listens to all alike, weakly: its share is zero.
+    A vertex whose bones have no moving end (a head on a neck at rest) has shares of zero.
     """
     u = joint_shares(skin, features)
     order = np.argsort(-u, axis=1, kind="stable")[:, : min(most, u.shape[1])]

@@ -1,11 +1,11 @@
-"""x := (L D L^T)^-1 x by a sparse factor (`gradient_mesh.Factor`), for one frame (three columns) or several.
+"""Compiled twin of `RotationalRegression.deform_reference`, with the sparse solve of `gradient_mesh.Factor`.
 
-Reading the factor is what costs. Four columns that follow each other and have the same rows below them are taken
-together (`panels`), so that each of these rows is read and written once instead of four times.
+A few frames are taken at once, so that the factor is read once. Vertices are taken in blocks, number by number, so that
+the processor works on eight of them at a time.
 
-Compiled twin of `RotationalRegression.deform_reference`: a few frames at once, so that the factor is read once.
-
-Vertices are taken in blocks, number by number, so that the processor works on eight of them at a time.
+The solve is x := (L D L^T)^-1 x, for one frame (three columns) or several. Reading the factor is what costs. Four
+columns that follow each other and have the same rows below them are taken together (`panels`), so that each of these
+rows is read and written once instead of four times.
 """
 
 from __future__ import annotations
@@ -15,7 +15,11 @@ import numpy as np
 from understudy.checks import Array
 from understudy.maths.jit import FASTMATH_FLAGS, compile_kernel
 
-COLUMNS_PER_PANEL = 4  # columns
+COLUMNS_PER_PANEL = 4  # columns of the factor
+FRAMES_PER_BATCH = 8  # frames of one call of `solve`
+VERTICES_PER_BLOCK = 64  # their predictions and coefficients of one joint stay in the nearest cache
+ROTATION_TOLERANCE = 1e-9  # matrices this near to rotations are taken as such
+F32 = np.float32
 
 
 @compile_kernel(error_model="numpy")
@@ -43,7 +47,7 @@ def panels(column: Array, row: Array) -> Array:
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")
 def solve_one(first: Array, column: Array, row: Array, value: Array, inverse: Array, x: Array) -> None:
-    """x (V, 3), all numbers of a panel held in registers; `inverse` is that of D."""
+    """x (V, 3), all numbers of a panel in registers; `inverse` is that of D."""
     for p in range(len(first) - 1):
         j = first[p]
         if first[p + 1] - j == 1:
@@ -53,7 +57,7 @@ def solve_one(first: Array, column: Array, row: Array, value: Array, inverse: Ar
                 y0, y1, y2 = y[0] - v * a0, y[1] - v * a1, y[2] - v * a2
                 y[0], y[1], y[2] = y0, y1, y2
         else:
-            _down(j, column, row, value, x)
+            _subtract_from_rows_below(j, column, row, value, x)
     for p in range(len(first) - 2, -1, -1):
         j = first[p]
         if first[p + 1] - j == 1:
@@ -64,11 +68,11 @@ def solve_one(first: Array, column: Array, row: Array, value: Array, inverse: Ar
                 a0, a1, a2 = a0 - v * y[0], a1 - v * y[1], a2 - v * y[2]
             x[j, 0], x[j, 1], x[j, 2] = a0, a1, a2
         else:
-            _up(j, column, row, value, inverse, x)
+            _subtract_rows_below(j, column, row, value, inverse, x)
 
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy", inline="always")
-def _down(j: int, column: Array, row: Array, value: Array, x: Array) -> None:
+def _subtract_from_rows_below(j: int, column: Array, row: Array, value: Array, x: Array) -> None:
     """What four columns take from the rows below; a, b, c, d are their own."""
     s, t, u, v = column[j], column[j + 1], column[j + 2], column[j + 3]
     A, B, C, D = x[j], x[j + 1], x[j + 2], x[j + 3]
@@ -92,7 +96,7 @@ def _down(j: int, column: Array, row: Array, value: Array, x: Array) -> None:
 
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy", inline="always")
-def _up(j: int, column: Array, row: Array, value: Array, inverse: Array, x: Array) -> None:
+def _subtract_rows_below(j: int, column: Array, row: Array, value: Array, inverse: Array, x: Array) -> None:
     """What the rows below give to four columns."""
     s, t, u, v = column[j], column[j + 1], column[j + 2], column[j + 3]
     A, B, C, D = x[j], x[j + 1], x[j + 2], x[j + 3]
@@ -174,12 +178,6 @@ def solve_several(first: Array, column: Array, row: Array, value: Array, inverse
                     a[m] -= v * y[m]
 
 
-FRAMES_PER_BATCH = 8  # frames
-VERTICES_PER_BLOCK = 64  # vertices: what is known of them and their coefficients of one joint stay in the nearest cache
-ROTATION_TOLERANCE = 1e-9  # matrices this near to rotations are taken as such
-F32 = np.float32
-
-
 @compile_kernel(error_model="numpy")
 def is_rotation(m: Array) -> bool:
     """Whether the 3x3 part of m is one."""
@@ -227,8 +225,10 @@ def rotation_vector(m: Array) -> tuple[float, float, float]:
 
 @compile_kernel(error_model="numpy")
 def pose(t: Array, joints: Array, above: Array, back: Array, binds: Array, f: Array, Q: Array) -> bool:
-    """f (F, M, 7) and Q (F, B, 9) of world_from_joint t (F, B, 4, 4); False, and nothing of use, where some matrix on
-    the way is no rotation: then singular values are needed."""
+    """f (F, M, 7) and Q (F, B, 9) of world_from_joint t (F, B, 4, 4), in place.
+
+    False, with incomplete results, where some matrix is no rotation: then singular values are needed.
+    """
     m, n = np.empty((3, 3)), np.empty((3, 3))
     for k in range(len(t)):
         for b in range(t.shape[1]):
@@ -303,7 +303,7 @@ def gradients(known: Array, q: Array, d: Array) -> None:
 
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")
-def every_gradient(near: Array, bone: Array, coefficients: Array, f: Array, Q: Array, out: Array) -> None:
+def all_gradients(near: Array, bone: Array, coefficients: Array, f: Array, Q: Array, out: Array) -> None:
     """out (F, blocks * BLOCK, 9), times one half, of f (F, M, FEATURES) and Q (F, B, 9)."""
     known, of_joint = np.empty((9, VERTICES_PER_BLOCK), F32), np.empty(VERTICES_PER_BLOCK, F32)
     q, d = np.empty((9, VERTICES_PER_BLOCK), F32), np.empty((9, VERTICES_PER_BLOCK), F32)
@@ -344,7 +344,7 @@ def solve(
     frames, count = out.shape[0], out.shape[1]
     x = np.empty((count, 3 * frames), F32)
     every = np.empty((frames, bone.size, 9), F32)
-    every_gradient(near, bone, coefficients, f, Q, every)
+    all_gradients(near, bone, coefficients, f, Q, every)
     for m in range(frames):
         D = every[m]
         for v in range(count):

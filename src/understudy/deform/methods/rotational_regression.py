@@ -1,15 +1,15 @@
-"""Rotational regression: how each place of the skin turns and stretches is predicted from the joints, then assembled.
+"""Rotational regression: the rotation and stretch of the skin at each vertex is predicted from the joints.
 
 (Wang, Pulli and Popovic 2007, "Real-time enveloping with rotational regression".) Relative to the bone b that a vertex
-follows most, its deformation gradient is G = R S, and both parts are regressed on the turns of the joints near it:
+follows most, its deformation gradient is G = R S, and both parts are regressed on the rotations of the joints near it:
 
     R = exp(sum_j A_j f_j),     S = 1 + sum_j B_j f_j,     D = Q_b R S
 
 and the mesh that has these gradients best is the solution of a Poisson problem whose matrix is factorised once (see
 `gradient_mesh`). Where the paper regresses on the rotation vector t of each joint, with A a scaled rotation, here
-f = (t, |t| t, |t|^2) and any A, with a ridge chosen by leaving examples out; and gradients live on vertices, not on
+f = (t, |t| t, |t|^2) and any A, with a ridge chosen by leaving examples out; and gradients are at vertices, not at
 triangles, of which there are twice as many. The paper pins the mesh at a few vertices; here every vertex is drawn to
-its linear blend as strongly as that has been right in the examples.
+its linear blend, the more strongly the better that fits the examples.
 """
 
 from __future__ import annotations
@@ -31,21 +31,22 @@ from understudy.deform.methods.linear import LinearSkin
 from understudy.maths import jit, quaternion, transform
 
 KERNELS = "understudy.deform.methods.regression_kernels"
-FEATURES_PER_JOINT = 7  # numbers a joint: t, |t| t, |t|^2
+FEATURES_PER_JOINT = 7  # t, |t| t, |t|^2
 REGRESSION_RIDGES = (1e-4, 1e-3, 1e-2, 1e-1)
-WELD_SIZE_RATIO = 1e-5  # of the size: vertices that stay nearer than this in all examples are one
+WELD_SIZE_RATIO = 1e-5  # of the size: vertices nearer than this in all examples are one
 ROTATION_TOLERANCE = 1e-9  # matrices this near to rotations are taken as such
-# of the size: where linear blending is nearer than this to all examples, it holds the mesh in place
+
+# Of the size: scale of the linear blend's error above which it is not trusted.
 TRUSTED_ERROR_SIZE_RATIO = 0.003
 
 
 @dataclass(frozen=True)
 class RegressionSettings:
-    """`joints`: how many joints may turn a vertex. `trust`: how strongly the mesh is held, 1 as an edge holds it."""
+    """Settings of `RotationalRegression`."""
 
-    joints: int = 3
-    trust: float = 0.1
-    influences: int = 4
+    joints: int = 3  # most joints that a vertex is regressed on
+    trust: float = 0.1  # weight of the linear blend, in mean weights of an edge
+    influences: int = 4  # most joints of a vertex in the linear blend
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,20 +60,20 @@ class RotationalRegression(FrozenArrays):
 
     skin: LinearSkin
     features: PoseFeatures
-    near: Array  # (V, N) int64, the features' joints that turn a vertex
+    near: Array  # (V, N) int64, the joints of `features` that a vertex is regressed on
     bone: Array  # (V,) int64, the bone it follows
-    coefficients: Array  # (V, N * FEATURES, 9) float32: three of A, six of B
+    coefficients: Array  # (V, N * FEATURES_PER_JOINT, 9) float32: three of A, six of B
     edges: Edges
     trust: Array  # (V,)
     factor: Factor
-    copies: Array  # (W,) int64, which of the V vertices each vertex outside is; empty where they are the same
+    copies: Array  # (W,) int64, the welded vertex of each vertex of the examples; empty where none is welded
     settings: RegressionSettings = field(default_factory=RegressionSettings)
 
     @classmethod
     def fit(
         cls, examples: Examples, settings: Any = None, seed: int = 0, progress: Progress | None = None
     ) -> RotationalRegression:
-        """From two examples or more; `seed` plays no part."""
+        """From two examples or more; `seed` is not used."""
         chosen = settings_of(RegressionSettings, settings)
         examples.require_poses(2, "rotational regression")
         examples, copies = weld_vertices(examples.in_metres())
@@ -104,9 +105,9 @@ class RotationalRegression(FrozenArrays):
         f, Q = self._pose(t, kernels)
         e, c = self.edges, self.factor
         near, bone, coefficients = self._blocks
-        apart, own, trust = self._ready
+        apart, own, trust = self._frame_constants
         mesh = (near, bone, coefficients, e.start, e.other, apart, own, trust)
-        factor = (self._panels, c.start, c.row.view(np.uint32), c.value, 1 / c.diagonal, self._place)
+        factor = (self._panels, c.start, c.row.view(np.uint32), c.value, 1 / c.diagonal, self._factor_row)
         for k in range(0, len(t), kernels.FRAMES_PER_BATCH):
             part = slice(k, k + kernels.FRAMES_PER_BATCH)
             kernels.solve(*mesh, f[part], Q[part], *factor, result[part])
@@ -115,7 +116,7 @@ class RotationalRegression(FrozenArrays):
         return result[0] if single else result
 
     def _pose(self, t: Array, kernels: Any) -> tuple[Array, Array]:
-        """Features (F, M, FEATURES) and rotations (F, B, 9) of a pose, float32."""
+        """Features (F, M, 7) and rotations (F, B, 9) of a pose, float32."""
         p, binds = self.features, self.skin.inverse_binds
         f, Q = (
             np.empty((len(t), len(p.joints), FEATURES_PER_JOINT), np.float32),
@@ -128,8 +129,8 @@ class RotationalRegression(FrozenArrays):
 
     @cached_property
     def _blocks(self) -> tuple[Array, Array, Array]:
-        """The joints (blocks, N, BLOCK), bones (blocks, BLOCK) and coefficients (blocks, N * FEATURES, 9, BLOCK) of
-        vertices block by block, the last filled up with nothing."""
+        """Joints (blocks, N, size), bones (blocks, size) and coefficients (blocks, N * 7, 9, size) of the vertices in
+        blocks, the last padded with zeros."""
         kernels = jit.kernels(KERNELS)
         assert kernels is not None  # asked for by the compiled path only
         size: int = kernels.VERTICES_PER_BLOCK
@@ -143,19 +144,19 @@ class RotationalRegression(FrozenArrays):
 
     @cached_property
     def _panels(self) -> Array:
-        """Which columns of the factor are worked on together."""
-        kernels = jit.kernels("understudy.deform.methods.regression_kernels")
+        """The columns of the factor that are solved together."""
+        kernels = jit.kernels(KERNELS)
         assert kernels is not None  # asked for by the compiled path only
         panels: Array = kernels.panels(self.factor.start, self.factor.row)
         return panels
 
     @cached_property
-    def _place(self) -> Array:
-        """(V,) each vertex's place in the factor."""
+    def _factor_row(self) -> Array:
+        """(V,) the row of each vertex in the factor."""
         return np.argsort(self.factor.order)
 
     @cached_property
-    def _ready(self) -> tuple[Array, Array, Array]:
+    def _frame_constants(self) -> tuple[Array, Array, Array]:
         """w_ij (p_i - p_j) (N, 3) and their sums (V, 3), and trust, all float32."""
         e, rest = self.edges, self.skin.rest.astype(np.float64)
         apart = e.weight[:, None] * (rest[e.owner] - rest[e.other])
@@ -200,8 +201,10 @@ class RotationalRegression(FrozenArrays):
 
 
 def weld_vertices(examples: Examples) -> tuple[Examples, Array]:
-    """The examples with vertices that are always in the same place taken as one (hard edges and seams split them, and
-    a mesh in pieces has no gradients), and which one each of them is; nothing, where all are different."""
+    """The examples with vertices at equal positions in all poses welded, and (W,) the welded vertex of each.
+
+    Hard edges and seams split vertices, and a mesh in pieces has no gradients. Empty where none is welded.
+    """
     paths = np.concatenate([examples.rest[None], examples.vertices]).transpose(1, 0, 2).reshape(len(examples.rest), -1)
     _, first, copies = np.unique(
         np.round(paths / (WELD_SIZE_RATIO * examples.size)), axis=0, return_index=True, return_inverse=True
@@ -231,8 +234,10 @@ def bone_rotations(matrices: Array) -> Array:
 
 
 def nearest_rotations(m: Array) -> Array:
-    """Those to m (..., 3, 3). Singular values cost more than all else in a single frame, and are asked for only where
-    some m is no rotation already."""
+    """The rotations nearest to m (..., 3, 3).
+
+    Singular values cost more than all else in a single frame, so they are computed only where some m is no rotation.
+    """
     apart = np.abs(np.swapaxes(m, -1, -2) @ m - np.eye(3)).max(initial=0.0)
     if apart < ROTATION_TOLERANCE and (transform.determinant(m) > 0).all():
         return m
@@ -240,14 +245,14 @@ def nearest_rotations(m: Array) -> Array:
 
 
 def joint_features(features: PoseFeatures, transforms: Array) -> Array:
-    """(F, M, FEATURES) of the joints that move: t, |t| t, |t|^2."""
+    """(F, M, 7) of the joints that move: t, |t| t, |t|^2."""
     t = _log(nearest_rotations(features.relative(transforms)[..., :3, :3]))
     size = np.linalg.norm(t, axis=-1, keepdims=True)
     return np.concatenate([t, size * t, size * size], axis=-1)
 
 
 def nearest_joints(skin: LinearSkin, features: PoseFeatures, most: int) -> Array:
-    """(V, N) the moving joints between the bones a vertex hangs on, the weightiest first; N at least 1."""
+    """(V, N) the moving joints between the bones of a vertex, by weight; N is at least 1."""
     weights = np.zeros((len(skin.rest), len(skin.inverse_binds)))
     np.add.at(weights, (np.arange(len(skin.rest))[:, None], skin.joints), skin.weights)
     if not len(features.joints):
@@ -257,7 +262,7 @@ def nearest_joints(skin: LinearSkin, features: PoseFeatures, most: int) -> Array
 
 
 def _regress(f: Array, near: Array, wanted: Array) -> Array:
-    """(V, N * FEATURES, 9) by ridge regression of wanted (E, V, 9) on f (E, M, FEATURES); one ridge for all."""
+    """(V, N * 7, 9) by ridge regression of wanted (E, V, 9) on f (E, M, 7); one ridge for all."""
     sets, owner = np.unique(near, axis=0, return_inverse=True)
     owner = owner.reshape(-1)
     out = np.zeros((len(near), near.shape[1] * FEATURES_PER_JOINT, 9))

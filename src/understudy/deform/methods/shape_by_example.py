@@ -1,13 +1,13 @@
-"""Shape by example: corrections in a space whose axes have names, interpolated by a plane and what it leaves.
+"""Shape by example: corrections in a space whose axes have names, interpolated by a plane and radial functions.
 
     v' = sum_k w_k M_k v + M_h sum_e c_e(x) d_e,      c_e(x) = sum_l A_l(x) a_le + sum_i R_i(x) r_ie
 
-(Sloan, Rose and Cohen 2001, "Shape by example"). x holds the values of the axes: angles of joints (`pose_axes`) and,
-for things a pose does not tell ("age", "weight"), tags that were put on the examples and are dials afterwards. The
-cardinal function c_e is one at example e and zero at all others: A_l are 1 and the axes, fitted by least squares; R_i
-are cubic B-splines of the distance from example i, twice as wide as the way to its nearest neighbour, and take up what
-is left. The rest pose is an example as well, with nothing to correct. Beyond the examples the plane goes on, so that
-shapes extrapolate.
+(Sloan, Rose and Cohen 2001, "Shape by example"). x holds the values of the axes: angles of joints (`pose_features`)
+and, for properties that a pose does not determine ("age", "weight"), tags that are set on the examples and are
+parameters afterwards. The cardinal function c_e is one at example e and zero at all others: A_l are 1 and the axes,
+fitted by least squares; R_i are cubic B-splines of the distance from example i, twice as wide as the distance to its
+nearest neighbour, and take up the residual. The rest pose is an example as well, with nothing to correct. Beyond the
+examples the plane continues, so that shapes extrapolate.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from understudy.deform.fitting.pose_features import Axis, PoseAxes
 from understudy.deform.methods.linear import LinearSkin, base_skin
 from understudy.errors import InvalidInput
 
-SAME_POSE_RAD = 1e-3  # radians: examples nearer than this on every axis are one, their corrections averaged
+SAME_POSE_RAD = 1e-3  # examples nearer than this on every axis are one, with their corrections averaged
 
 
 @dataclass(frozen=True)
 class AxisValue:
-    """An axis that the pose does not tell: its value in each example, and at rest."""
+    """An axis that the pose does not determine: its value in each example, and at rest."""
 
     name: str
     values: tuple[float, ...]
@@ -43,7 +43,7 @@ class AxisValue:
 
 @dataclass(frozen=True)
 class ShapeByExampleSettings:
-    """`axes` empty are found; `weights` "fit" or "artist" is the linear blend below."""
+    """`axes` are found where empty; `weights` of the linear blend are "fit" or the "artist"'s."""
 
     influences: int = 4
     axes: tuple[Axis, ...] = ()
@@ -74,7 +74,7 @@ class ShapeByExample(FrozenArrays):
     def fit(
         cls, examples: Examples, settings: Any = None, seed: int = 0, progress: Progress | None = None
     ) -> ShapeByExample:
-        """Corrections from examples; `seed` plays no part."""
+        """Corrections from examples; `seed` is not used."""
         chosen = settings_of(ShapeByExampleSettings, settings)
         examples.require_poses(2, "shape by example")
         skin = base_skin(examples, chosen)
@@ -82,7 +82,7 @@ class ShapeByExample(FrozenArrays):
         d = corrections.home_corrections(skin, examples)
         x, rest = _with_tags(axes(examples.transforms), chosen.tags)
         scale = np.where(np.ptp(x, axis=0) > SAME_POSE_RAD, x.std(axis=0), 1.0)
-        centres, of = _distinct(np.concatenate((rest[None], x)))
+        centres, of = _distinct_points(np.concatenate((rest[None], x)))
         count = np.bincount(of[1:], minlength=len(centres))
         shapes = np.zeros((len(centres), *d.shape[1:]))
         np.add.at(shapes, of[1:], d)
@@ -111,11 +111,11 @@ class ShapeByExample(FrozenArrays):
 
     def shape_weights(self, transforms: Array, values: Mapping[str, ArrayLike] | None = None) -> Array:
         """c (F, N - 1) of world_from_joint (F, B, 4, 4) and the tags' `values` by name: numbers, or (F,)."""
-        dials = dict(values or {})
-        tags = [np.asarray(dials.pop(tag.name, tag.rest), float) for tag in self.settings.tags]
-        if dials:
+        given = dict(values or {})
+        tags = [np.asarray(given.pop(tag.name, tag.rest), float) for tag in self.settings.tags]
+        if given:
             known = ", ".join(repr(tag.name) for tag in self.settings.tags) or "none"
-            raise InvalidInput(f"there is no tag {next(iter(dials))!r}; available: {known}")
+            raise InvalidInput(f"there is no tag {next(iter(given))!r}; available: {known}")
         x = self.axes(transforms)
         x = np.column_stack((x, *(np.broadcast_to(tag, len(x)) for tag in tags))) / self.scale
         plane = self.plane[0] + x @ self.plane[1:]
@@ -136,7 +136,7 @@ class ShapeByExample(FrozenArrays):
 
     @property
     def bytes_a_vertex(self) -> float:
-        """The linear blend's, and three float32 an example; what is no vertex shared among the vertices."""
+        """The linear blend's, and three float32 an example; other data is shared among the vertices."""
         shared = self.centres.size + self.plane.size + self.radial.size + self.radii.size
         return self.skin.bytes_a_vertex + 12.0 * len(self.shapes) + 4.0 * shared / max(1, len(self.skin.rest))
 
@@ -153,7 +153,7 @@ def _with_tags(values: Array, tags: tuple[AxisValue, ...]) -> tuple[Array, Array
     return np.column_stack((values, *columns)), rest
 
 
-def _distinct(x: Array) -> tuple[Array, Array]:
+def _distinct_points(x: Array) -> tuple[Array, Array]:
     """The points of x (E, A) that differ, in their order, and which of them each one is."""
     near = np.abs(x[:, None] - x[None]).max(axis=-1, initial=0) < SAME_POSE_RAD
     first = np.argmax(near, axis=1)
@@ -162,7 +162,7 @@ def _distinct(x: Array) -> tuple[Array, Array]:
 
 
 def _radii(centres: Array) -> Array:
-    """Twice the way to the nearest other example."""
+    """(N,) twice the distance to the nearest other example."""
     away = np.sqrt(np.square(centres[:, None] - centres[None]).sum(axis=-1))
     np.fill_diagonal(away, np.inf)
     nearest = away.min(axis=1, initial=np.inf)

@@ -1,14 +1,15 @@
-"""Joints to bones: the segments that each joint moves, and the joints that move no skin at all.
+"""Joints to bones: the segments that each joint moves, and the joints that move no skin.
 
-A file knows joints, points with axes. A joint moves what lies between it and its child, but rigs for animators hold
-more than bones: roots on the ground, targets for inverse kinematics, feet that hang on the root instead of the leg. So
+Files have joints, which are points with axes. A joint moves what lies between it and its child, but rigs for animators
+hold more than bones: roots on the ground, targets for inverse kinematics, feet that hang on the root instead of the
+leg. So
 
 - Where most joints with one child have one and the same of their axes towards it (Y in Blender, X in Maya), that axis
-  is the direction of every bone: to the children that lie along it, else to whatever joint does (the foot that hangs on
+  is the direction of every bone: to the children that lie along it, else to any joint that does (the foot that hangs on
   the root), else as far as the mesh goes.
-- Without such an axis a bone goes to each child; a last joint goes on as its parent came.
-- Joints that say so (pole, target, control), joints for inverse kinematics that double another, and roots outside the
-  mesh or of that name move nothing.
+- Without such an axis a bone goes to each child; the bone of a last joint continues that of its parent.
+- Joints with a name that says so (pole, target, control), joints for inverse kinematics that double another, and roots
+  outside the mesh or of that name move nothing.
 """
 
 from __future__ import annotations
@@ -27,26 +28,26 @@ CONTROL_NAME_PATTERN = re.compile(r"pole|ctrl|control|target", re.IGNORECASE)
 IK_NAME_PATTERN = re.compile(r"IK|(?:^|[^a-zA-Z])ik(?:[^a-zA-Z]|$)")
 ROOT_NAME_PATTERN = re.compile(r"(?:^|[^a-z])root|root(?:[^a-z]|joint|$)", re.IGNORECASE)
 MIN_AXIS_COSINE = 0.97  # cosine (14 degrees) that counts as "towards the child" when looking for the rig's axis
-MIN_AXIS_JOINT_RATIO = 0.6  # share of the joints that must agree on it: a rig with many bent fingers still has 8 of 10
+MIN_AXIS_JOINT_RATIO = 0.6  # of the joints that must agree on it: a rig with many bent fingers still has 8 of 10
 MIN_CHILD_COSINE = 0.85  # cosine (32 degrees) within which a child ends the bone of its parent
 MIN_RAY_COSINE = 0.98  # cosine (11 degrees) for joints that are not children
-COINCIDENT_SIZE_RATIO = 1e-3  # of the size: joints nearer than that are at one place
+COINCIDENT_SIZE_RATIO = 1e-3  # of the size: joints nearer than this coincide
 IK_TARGET_SIZE_RATIO = 0.08  # of the size: a joint for inverse kinematics this near to a plain one doubles it
-TIP_DEPTH_RATIO = 0.9  # of the way to the skin, where a last bone ends
-STUB_SIZE_RATIO = 0.02  # of the size: a bone of which nothing else is known
+TIP_DEPTH_RATIO = 0.9  # of the distance to the skin, where a last bone ends
+STUB_SIZE_RATIO = 0.02  # of the size: length of a bone outside the mesh
 
 
 @dataclass(frozen=True, eq=False)
 class BoneSegments:
-    """N segments, `starts` to `ends` (N, 3), each of joint `joint_of` (N,); and the joints that move nothing, why."""
+    """N segments of bones."""
 
-    starts: Array
-    ends: Array
-    joint_of: Array
-    idle: dict[int, str]
+    starts: Array  # (N, 3)
+    ends: Array  # (N, 3)
+    joint_of: Array  # (N,) the joint of each
+    idle: dict[int, str]  # joints that move nothing, and why
 
     def nearest(self, bone: int, points: Array) -> Array:
-        """(M, 3) the place on a bone that is nearest to each point (M, 3)."""
+        """(M, 3) the point of a bone that is nearest to each point (M, 3)."""
         along = self.ends[bone] - self.starts[bone]
         square = along @ along
         share = np.clip((points - self.starts[bone]) @ along / square, 0, 1) if square > 0 else np.zeros(len(points))
@@ -55,24 +56,24 @@ class BoneSegments:
 
 def bones_of(binds: Array, parents: Array, names: Sequence[str], solid: VoxelSolid, size: float) -> BoneSegments:
     """The bones of joints with transforms `binds` (B, 4, 4) in the mesh's space at rest."""
-    rig = _Rig(binds, parents, names, solid, size)
+    rig = _JointSet(binds, parents, names, solid, size)
     idle = {joint: why for joint in range(len(parents)) if (why := rig.idle(joint))}
     if len(idle) == len(parents):
-        idle = {}  # then they are all that there is
-    found: list[tuple[int, Array, Array]] = []
+        idle = {}  # a rig of such joints only is moved by them
+    segments: list[tuple[int, Array, Array]] = []
     for joint in range(len(parents)):
         if joint not in idle:
-            found += [(joint, rig.places[joint], end) for end in rig.ends(joint)]
+            segments += [(joint, rig.places[joint], end) for end in rig.ends(joint)]
     return BoneSegments(
-        np.array([start for _, start, _ in found]).reshape(-1, 3),
-        np.array([end for _, _, end in found]).reshape(-1, 3),
-        np.array([joint for joint, _, _ in found], np.int64),
+        np.array([start for _, start, _ in segments]).reshape(-1, 3),
+        np.array([end for _, _, end in segments]).reshape(-1, 3),
+        np.array([joint for joint, _, _ in segments], np.int64),
         idle,
     )
 
 
-class _Rig:
-    """Joints, their axes, and what can be said of each."""
+class _JointSet:
+    """Joints, their axes, and the bones of each."""
 
     def __init__(self, binds: Array, parents: Array, names: Sequence[str], solid: VoxelSolid, size: float) -> None:
         self.places = binds[:, :3, 3]
@@ -85,13 +86,13 @@ class _Rig:
         self.direction = self._directions()
 
     def _directions(self) -> Array | None:
-        """(B, 3) the way of each bone by the rig's own axis, or None where it has none."""
+        """(B, 3) the direction of each bone by the rig's own axis, or None where it has none."""
         cosines = []
         for joint, children in enumerate(self.children):
             if len(children) == 1:
-                way = self.places[children[0]] - self.places[joint]
-                if vector.length(way) > COINCIDENT_SIZE_RATIO * self.size:
-                    cosines.append(self.axes[joint] @ vector.normalise(way))
+                direction = self.places[children[0]] - self.places[joint]
+                if vector.length(direction) > COINCIDENT_SIZE_RATIO * self.size:
+                    cosines.append(self.axes[joint] @ vector.normalise(direction))
         if len(cosines) < 3:
             return None
         share = (np.concatenate([cosines, np.negative(cosines)], axis=1) > MIN_AXIS_COSINE).mean(axis=0)
@@ -101,7 +102,7 @@ class _Rig:
         return self.axes[:, axis % 3] * (1 if axis < 3 else -1)
 
     def idle(self, joint: int) -> str:
-        """Why a joint moves no skin, or nothing."""
+        """Why a joint moves no skin, empty where it does."""
         if self.control[joint]:
             return "its name says that it controls others"
         if self.parents[joint] < 0 and self.children[joint].size:
@@ -125,11 +126,11 @@ class _Rig:
 
     def _bone_children(self, joint: int) -> list[int]:
         """The children that end a joint's bone."""
-        way = self.places[self.children[joint]] - self.places[joint]
-        length = vector.length(way)
+        direction = self.places[self.children[joint]] - self.places[joint]
+        length = vector.length(direction)
         fits = (length > COINCIDENT_SIZE_RATIO * self.size) & ~self.control[self.children[joint]]
         if self.direction is not None:
-            fits &= way @ self.direction[joint] > MIN_CHILD_COSINE * length
+            fits &= direction @ self.direction[joint] > MIN_CHILD_COSINE * length
         return [int(child) for child in self.children[joint][fits]]
 
     def ends(self, joint: int) -> list[Array]:
@@ -139,27 +140,27 @@ class _Rig:
             return [self.places[child] for child in children]
         place, parent = self.places[joint], self.parents[joint]
         if self.direction is not None:
-            way = self.direction[joint]
+            direction = self.direction[joint]
         else:
-            way = vector.normalise(place - self.places[parent] if parent >= 0 else np.zeros(3), (0.0, 1.0, 0.0))
-        reach = self.solid.reach(place, way, self.size)
+            direction = vector.normalise(place - self.places[parent] if parent >= 0 else np.zeros(3), (0.0, 1.0, 0.0))
+        reach = self.solid.reach(place, direction, self.size)
         met = (
-            self._first_joint_on_ray(joint, way, 1.3 * reach + 2 * self.solid.step)
+            self._first_joint_on_ray(joint, direction, 1.3 * reach + 2 * self.solid.step)
             if self.direction is not None
             else None
         )
         if met is not None:
             return [self.places[met]]
-        return [place + way * (TIP_DEPTH_RATIO * reach if reach > 0 else STUB_SIZE_RATIO * self.size)]
+        return [place + direction * (TIP_DEPTH_RATIO * reach if reach > 0 else STUB_SIZE_RATIO * self.size)]
 
-    def _first_joint_on_ray(self, joint: int, way: Array, farthest: float) -> int | None:
-        """The first other joint on the way of a bone within the mesh."""
+    def _first_joint_on_ray(self, joint: int, direction: Array, farthest: float) -> int | None:
+        """The first other joint in the direction of a bone within the mesh."""
         if not self.inside[joint]:
             return None
         offset = self.places - self.places[joint]
         length = vector.length(offset)
         fits = (
-            (offset @ way > MIN_RAY_COSINE * length)
+            (offset @ direction > MIN_RAY_COSINE * length)
             & (length > COINCIDENT_SIZE_RATIO * self.size)
             & (length < farthest)
             & ~self.control

@@ -1,28 +1,26 @@
-"""How far a vertex is from a bone, as seen from inside.
+"""Automatic weights by heat: heat where heat can flow, a stated fallback elsewhere, no vertex without weights.
 
-The plain distance |v - q| to the nearest place q of a bone takes the wrong bone wherever two limbs are close: a hand on
-the hip, a chin above a shoulder. Two things tell them apart:
+heat       the vertex is part of a surface, and the solve reached it
+borrowed   a small loose piece with no bone in it (an eye, a button): all of it moves with the skin nearest to it
+distance   no triangle, or nothing solved: shares that fall with the fourth power of the distance to the bones
 
-    d = |v - q| (1 + A o) / ((1.001 + cos) / 2)
-
-cos is that of the angle between the outward normal at v and v - q: a bone that is before the skin and not behind it is
-up to two thousand times as far (so does Blender's bone heat). o is the share of the way that leads outside the
-mesh, which stands for the test of visibility of Baran and Popovic, and unlike it has no holes to look through.
-
-Heat: every bone as warm as 1 in its own system and all others at 0; a vertex's weight is the temperature there.
+Heat. Every bone is at temperature 1 in its own system and all others at 0; a vertex's weight is its temperature:
 
     (L + A H) w_j = A H p_j,      H_i = c / d_i^2
 
 (Baran and Popovic 2007, section 4; -L their Laplacian, A the areas). p_ij is 1 where bone j is the nearest to vertex i,
-shared where several are; d_i is the distance to it. Heat flows along the skin, and in from the bone that is near. The
-rows of L sum to zero and those of p to one, so the weights sum to one by themselves; L + A H is an M-matrix
+shared where several are; d_i is the distance to it. Heat flows along the skin, and in from the nearest bone. The rows
+of L sum to zero and those of p to one, so the weights sum to one without normalisation; L + A H is an M-matrix
 (`surface.laplacian`), so they are never negative.
 
-Automatic weights: heat where heat can go, a stated fallback elsewhere, no vertex left empty.
+Distance. The plain distance |v - q| to the nearest point q of a bone picks the wrong bone wherever two limbs are close:
+a hand on the hip, a chin above a shoulder. Two terms separate them:
 
-heat       the vertex is part of a surface, and the solve reached it
-borrowed   a small loose piece with no bone in it (an eye, a button): all of it moves with the skin that it sits on
-distance   no triangle, or nothing solved: shares that fall with the fourth power of the distance to the bones
+    d = |v - q| (1 + A o) / ((1.001 + cos) / 2)
+
+cos is that of the angle between the outward normal at v and v - q: a bone that is before the skin and not behind it is
+up to two thousand times as far (as in Blender's bone heat). o is the share of the segment that lies outside the mesh,
+which replaces the visibility test of Baran and Popovic and does not fail at holes.
 """
 
 from __future__ import annotations
@@ -41,26 +39,101 @@ from understudy.deform.rigging.surface import VoxelSolid, WeldedSurface, extent
 from understudy.errors import InvalidInput
 from understudy.maths import vector
 
-# A: a way outside counts four times; 2 to 8 give the same weights to three digits on real characters
+# A: a segment outside counts four times; 2 to 8 give the same weights to three digits on real characters.
 OUTSIDE_PATH_COST = 3.0
-SAMPLES_PER_PATH = 12  # of the way, for o
+SAMPLES_PER_SEGMENT = 12  # for o
 FACING_COSINE_OFFSET = 1.001  # cos = -1 must not divide by zero
-POINTS_PER_BLOCK = 8192  # points at a time: the samples of a block are some megabytes
+POINTS_PER_BLOCK = 8192  # the samples of a block are some megabytes
+
+# c. The paper has 1, which is soft over twice the radius of a limb; artists of real characters paint half as soft: over
+# 19 of them c = 1, 2, 4, 8 leave a median error of 0.50, 0.45, 0.41, 0.45 % of the size.
 HEAT_STRENGTH = 4.0
-# distances that differ by less than this share are the same: both bones of a joint, on its plane
+
+# Distances that differ by less than this share are equal: both bones of a joint, on its plane.
 EQUAL_DISTANCE_RATIO = 1e-4
-MIN_DISTANCE_SIZE_RATIO = 1e-4  # of the size: a vertex on a bone would be infinitely warm
-WEIGHT_SOURCES = ("heat", "borrowed", "distance")
-SMALL_PIECE_SIZE_RATIO = 0.1  # of the size: a larger piece bends with the bones that are nearest to it
-MAX_VERTICES = 500_000  # the largest system that is solved in about a minute and 4 GB
-DISTANCE_FALLOFF_POWER = 4.0  # power of the distance in the fallback
-MIN_WEIGHT = 1e-4  # weights below this move nothing by a pixel, and are dropped
+MIN_DISTANCE_SIZE_RATIO = 1e-4  # of the size: H of a vertex on a bone would be infinite
+WEIGHT_SOURCES = ("heat", "borrowed", "distance")  # how a vertex gets its weights
+SMALL_PIECE_SIZE_RATIO = 0.1  # of the size: a larger piece bends with its nearest bones
+MAX_VERTICES = 500_000  # solved in about a minute and 4 GB
+DISTANCE_FALLOFF_POWER = 4.0  # of the distance in the fallback
+MIN_WEIGHT = 1e-4  # smaller weights move nothing by a pixel, and are dropped
 
 
-def distances(surface: WeldedSurface, bones: BoneSegments, solid: VoxelSolid, joints: int) -> Array:
+@dataclass(frozen=True, eq=False)
+class AutomaticWeights:
+    """At most K joints a vertex and their weights, which sum to 1, the source of each, and notes."""
+
+    joints: Array  # (V, K) int32, indexes of the joints
+    weights: Array  # (V, K) float32
+    way: Array  # (V,) int8, index into WEIGHT_SOURCES
+    idle: dict[str, str]  # joints without skin of their own, and why
+    notes: tuple[str, ...]
+
+    def dense(self, joints: int) -> Array:
+        """(V, B) float64."""
+        result = np.zeros((len(self.weights), joints))
+        np.add.at(result, (np.arange(len(self.weights))[:, None], self.joints), self.weights)
+        return result
+
+
+def automatic_weights(
+    vertices: Any,
+    triangles: Any,
+    binds: Any,
+    parents: Any,
+    names: Sequence[str] = (),
+    influences: int = 4,
+    strength: float = HEAT_STRENGTH,
+) -> AutomaticWeights:
+    """Weights of a mesh (V, 3), (T, 3) on B joints with transforms `binds` (B, 4, 4) in the mesh's space at rest.
+
+    The mesh may be open, of several pieces, non-manifold or degenerate. `influences` is the most joints of a vertex,
+    `strength` the c of the heat.
+    """
+    mesh = checks.array(vertices, "vertices", ("V", 3))
+    faces = checks.array(triangles, "triangles", ("T", 3), np.int64)
+    rest = checks.array(binds, "transforms of the joints at rest", ("B", 4, 4))
+    parent = checks.array(parents, "parents of the joints", (len(rest),), np.int64)
+    checks.indices(faces, "triangles", len(mesh))
+    depth_first(parent)  # refuses cycles
+    joint_names = checks.unique_names(names or [f"joint{j}" for j in range(len(rest))], "joint names")
+    _check_sizes(mesh, rest, joint_names, influences)
+    surface = WeldedSurface.from_mesh(mesh, faces)
+    solid = VoxelSolid.from_surface(surface.points, surface.triangles)
+    bones = bones_of(rest, parent, joint_names, solid, extent(np.concatenate([surface.points, rest[:, :3, 3]])))
+    distance = inside_distances(surface, bones, solid, len(rest))
+    weights = solve_heat(surface, distance, checks.positive(strength, "strength"))
+    way = np.where(np.isfinite(weights).all(axis=1), 0, 2).astype(np.int8)
+    _borrow_weights(surface, bones, weights, way)
+    lost = way == 2
+    weights[lost] = _distance_weights(surface.points[lost], bones, len(rest))
+    joints, kept = strongest_weights(weights, influences)
+    point = surface.point_of
+    idle = {joint_names[joint]: why for joint, why in bones.idle.items()}
+    return AutomaticWeights(
+        checks.freeze(joints[point]),
+        checks.freeze(kept[point]),
+        checks.freeze(way[point]),
+        idle,
+        tuple(_notes(way[point], idle)),
+    )
+
+
+def _check_sizes(mesh: Array, rest: Array, names: tuple[str, ...], influences: int) -> None:
+    if not len(mesh) or not len(rest):
+        raise InvalidInput(f"weights need vertices and joints, but there are {len(mesh)} and {len(rest)}")
+    if len(mesh) > MAX_VERTICES:
+        raise InvalidInput(f"automatic weights are found for at most {MAX_VERTICES:,} vertices, not {len(mesh):,}")
+    if len(names) != len(rest):
+        raise InvalidInput(f"there are {len(rest)} joints, but {len(names)} names for them")
+    if influences < 1:
+        raise InvalidInput(f"a vertex should have at least 1 joint, but {influences} were asked for")
+
+
+def inside_distances(surface: WeldedSurface, bones: BoneSegments, solid: VoxelSolid, joints: int) -> Array:
     """(N, B) from each point to each of `joints` joints; infinite for joints without bones."""
     result = np.full((len(surface.points), joints), np.inf)
-    share = (np.arange(SAMPLES_PER_PATH) + 0.5) / SAMPLES_PER_PATH
+    share = (np.arange(SAMPLES_PER_SEGMENT) + 0.5) / SAMPLES_PER_SEGMENT
     for first in range(0, len(surface.points), POINTS_PER_BLOCK):
         rows = slice(first, first + POINTS_PER_BLOCK)
         points, normals = surface.points[rows], surface.normals[rows]
@@ -69,15 +142,11 @@ def distances(surface: WeldedSurface, bones: BoneSegments, solid: VoxelSolid, jo
             offset = points - nearest
             length = vector.length(offset)
             cosine = vector.dot(offset, normals) / np.maximum(length, vector.MIN_LENGTH)
-            way = nearest[:, None] + share[:, None] * offset[:, None]
-            outside = 1 - solid.contains(way).mean(axis=1)
+            samples = nearest[:, None] + share[:, None] * offset[:, None]
+            outside = 1 - solid.contains(samples).mean(axis=1)
             seen = length * (1 + OUTSIDE_PATH_COST * outside) / (0.5 * (FACING_COSINE_OFFSET + cosine))
             result[rows, joint] = np.minimum(result[rows, joint], seen)
     return result
-
-
-"""c: the paper has 1, which is soft over twice the radius of a limb; artists of real characters paint half as soft:
-over 19 of them c = 1, 2, 4, 8 leave a median error of 0.50, 0.45, 0.41, 0.45 % of the size."""
 
 
 def solve_heat(surface: WeldedSurface, distance: Array, strength: float = HEAT_STRENGTH) -> Array:
@@ -108,78 +177,8 @@ def solve_heat(surface: WeldedSurface, distance: Array, strength: float = HEAT_S
     return result
 
 
-@dataclass(frozen=True, eq=False)
-class AutomaticWeights:
-    """At most K joints a vertex and their weights, which sum to 1; how each vertex came by them; what is to be said."""
-
-    joints: Array  # (V, K) int32, into the joints given
-    weights: Array  # (V, K) float32
-    way: Array  # (V,) int8, into WAYS
-    idle: dict[str, str]  # joints that move nothing by themselves, and why
-    notes: tuple[str, ...]
-
-    def dense(self, joints: int) -> Array:
-        """(V, B) float64."""
-        result = np.zeros((len(self.weights), joints))
-        np.add.at(result, (np.arange(len(self.weights))[:, None], self.joints), self.weights)
-        return result
-
-
-def automatic_weights(
-    vertices: Any,
-    triangles: Any,
-    binds: Any,
-    parents: Any,
-    names: Sequence[str] = (),
-    influences: int = 4,
-    strength: float = HEAT_STRENGTH,
-) -> AutomaticWeights:
-    """Weights of a mesh (V, 3), (T, 3) on B joints with transforms `binds` (B, 4, 4) in the mesh's space at rest.
-
-    The mesh may be open, of several pieces, non-manifold or degenerate. `influences` is the most joints of a vertex.
-    """
-    mesh = checks.array(vertices, "vertices", ("V", 3))
-    faces = checks.array(triangles, "triangles", ("T", 3), np.int64)
-    rest = checks.array(binds, "transforms of the joints at rest", ("B", 4, 4))
-    parent = checks.array(parents, "parents of the joints", (len(rest),), np.int64)
-    checks.indices(faces, "triangles", len(mesh))
-    depth_first(parent)  # refuses cycles
-    words = checks.unique_names(names or [f"joint{j}" for j in range(len(rest))], "joint names")
-    _check_sizes(mesh, rest, words, influences)
-    surface = WeldedSurface.from_mesh(mesh, faces)
-    solid = VoxelSolid.from_surface(surface.points, surface.triangles)
-    bones = bones_of(rest, parent, words, solid, extent(np.concatenate([surface.points, rest[:, :3, 3]])))
-    distance = distances(surface, bones, solid, len(rest))
-    weights = solve_heat(surface, distance, checks.positive(strength, "strength"))
-    way = np.where(np.isfinite(weights).all(axis=1), 0, 2).astype(np.int8)
-    _borrow(surface, bones, weights, way)
-    lost = way == 2
-    weights[lost] = _distance_weights(surface.points[lost], bones, len(rest))
-    joints, kept = strongest_weights(weights, influences)
-    point = surface.point_of
-    idle = {words[joint]: why for joint, why in bones.idle.items()}
-    return AutomaticWeights(
-        checks.freeze(joints[point]),
-        checks.freeze(kept[point]),
-        checks.freeze(way[point]),
-        idle,
-        tuple(_notes(way[point], idle)),
-    )
-
-
-def _check_sizes(mesh: Array, rest: Array, names: tuple[str, ...], influences: int) -> None:
-    if not len(mesh) or not len(rest):
-        raise InvalidInput(f"weights need vertices and joints, but there are {len(mesh)} and {len(rest)}")
-    if len(mesh) > MAX_VERTICES:
-        raise InvalidInput(f"automatic weights are found for at most {MAX_VERTICES:,} vertices, not {len(mesh):,}")
-    if len(names) != len(rest):
-        raise InvalidInput(f"there are {len(rest)} joints, but {len(names)} names for them")
-    if influences < 1:
-        raise InvalidInput(f"a vertex should have at least 1 joint, but {influences} were asked for")
-
-
-def _borrow(surface: WeldedSurface, bones: BoneSegments, weights: Array, way: Array) -> None:
-    """Small pieces without a bone of their own take, all alike, the weights of the skin nearest to them; in place."""
+def _borrow_weights(surface: WeldedSurface, bones: BoneSegments, weights: Array, way: Array) -> None:
+    """Give small pieces without a bone inside the mean weights of the skin nearest to them, in place."""
     from scipy.spatial import cKDTree
 
     pieces = surface.pieces
@@ -196,7 +195,7 @@ def _borrow(surface: WeldedSurface, bones: BoneSegments, weights: Array, way: Ar
         return
     skin = cKDTree(surface.points[body])
     for piece in np.flatnonzero(small):
-        # a box a little larger: the bone of an eyelid runs along it, not within
+        # a slightly larger box: the bone of an eyelid runs beside it, not within
         room = 0.1 * (high[piece] - low[piece])
         if ((spots >= low[piece] - room) & (spots <= high[piece] + room)).all(axis=-1).any():
             continue
@@ -218,9 +217,9 @@ def _distance_weights(points: Array, bones: BoneSegments, joints: int) -> Array:
 
 
 def strongest_weights(weights: Array, influences: int) -> tuple[Array, Array]:
-    """The largest `influences` weights of each row (N, B), made to sum to 1 again: joints (N, K) int32 and weights.
+    """The largest `influences` weights of each row (N, B), normalised to sum to 1: joints (N, K) int32 and weights.
 
-    The faint ones are dropped with the rest; a joint of weight 0 is joint 0.
+    Weights below `MIN_WEIGHT` are dropped; the joint of a weight 0 is joint 0.
     """
     count = min(influences, weights.shape[1])
     joints = np.argsort(-weights, axis=1, kind="stable")[:, :count]

@@ -1,10 +1,10 @@
 """From spheres to a skeleton: joints between the key joints, then all of them moved to where they fit best.
 
-The joints between two key joints are put on the way between their spheres, as far along as the template has them. Then
+The joints between two key joints are put on the path between their spheres, as far along as the template has them. Then
 (Baran and Popovic 2007, section 3.4, with our own terms) the sum of
 
     shallow    a bone should run deep: (1 - depth at its samples / the depth of the deepest sphere near it)^2
-    length     bones keep the share of their way that the template gives them
+    length     bones keep the share of their path that the template gives them
     stay       key joints stay near their spheres
     mirror     the two sides are alike, where the mesh is
 
@@ -20,13 +20,13 @@ from understudy.deform.rigging.embedding import FOOT_HEIGHT_RATIO, Embedding, Me
 from understudy.deform.rigging.template import Template
 from understudy.maths import vector
 
-SHALLOW_WEIGHT, LENGTH_WEIGHT, STAY_WEIGHT, MIRROR_WEIGHT = 0.4, 1.0, 2.0, 4.0
-SAMPLES_PER_BONE = 6  # along a bone
-MAX_ITERATIONS = 60
+SHALLOW_WEIGHT, LENGTH_WEIGHT, STAY_WEIGHT, MIRROR_WEIGHT = 0.4, 1.0, 2.0, 4.0  # of the terms
+SAMPLES_PER_BONE = 6  # of the depth
+MAX_ITERATIONS = 60  # of L-BFGS
 
 
 def unfold_skeleton(template: Template, embedding: Embedding, medial: MedialSpheres, wanted: Array) -> Array:
-    """(J, 3) all joints: key joints at their spheres, the others along the ways."""
+    """(J, 3) all joints: key joints at their spheres, the others along the paths between them."""
     places = np.zeros((len(template), 3))
     for joint, sphere in embedding.sphere_of.items():
         places[joint] = medial.centres[sphere]
@@ -37,39 +37,41 @@ def unfold_skeleton(template: Template, embedding: Embedding, medial: MedialSphe
         chain = [joint]
         while template.parents[chain[-1]] != above:
             chain.append(int(template.parents[chain[-1]]))
-        way = smooth_path(medial.way(embedding.sphere_of[above], embedding.sphere_of[joint]))
+        path = smooth_path(medial.path(embedding.sphere_of[above], embedding.sphere_of[joint]))
         if not len(template.children[joint]):
-            way = extend_to_skin(way, medial, template.places[joint, 1] < FOOT_HEIGHT_RATIO)
-            places[joint] = way[-1]
+            path = extend_to_skin(path, medial, template.places[joint, 1] < FOOT_HEIGHT_RATIO)
+            places[joint] = path[-1]
         ideal = wanted[[above, *chain[::-1]]]
         share = np.cumsum(vector.length(np.diff(ideal, axis=0)))
         for between, part in zip(chain[:0:-1], share[:-1] / max(share[-1], 1e-12)):
-            places[between] = point_on_path(way, float(part))
+            places[between] = point_on_path(path, float(part))
     return places
 
 
-def extend_to_skin(way: Array, medial: MedialSpheres, stands: bool) -> Array:
-    """The way (n, 3) to an end, and on to where the skin is, or, for one that stands, down to the sole: spheres end
-    a radius before."""
-    onward = np.array([0.0, -1.0, 0.0]) if stands or len(way) < 2 else vector.normalise(way[-1] - way[-2])
-    far = medial.solid.reach(way[-1], onward, 2 * float(medial.radii.max()))
-    return np.concatenate([way, [way[-1] + far * onward]]) if far > 0 else way
+def extend_to_skin(path: Array, medial: MedialSpheres, stands: bool) -> Array:
+    """The path (n, 3) to an end, extended to the skin, or for a foot (`stands`) down to the sole.
+
+    Spheres end a radius before.
+    """
+    onward = np.array([0.0, -1.0, 0.0]) if stands or len(path) < 2 else vector.normalise(path[-1] - path[-2])
+    far = medial.solid.reach(path[-1], onward, 2 * float(medial.radii.max()))
+    return np.concatenate([path, [path[-1] + far * onward]]) if far > 0 else path
 
 
-def smooth_path(way: Array, rounds: int = 3) -> Array:
-    """The way (n, 3) without the corners of the graph; its ends stay."""
-    result = way.copy()
+def smooth_path(path: Array, rounds: int = 3) -> Array:
+    """The path (n, 3) without the corners of the graph; its ends stay."""
+    result = path.copy()
     for _ in range(rounds):
         result[1:-1] = 0.25 * result[:-2] + 0.5 * result[1:-1] + 0.25 * result[2:]
     return result
 
 
-def point_on_path(way: Array, share: float) -> Array:
-    """(3,) the place at a share of the length of a way (n, 3)."""
-    if len(way) == 1:
-        return way[0]
-    gone = np.concatenate([[0], np.cumsum(vector.length(np.diff(way, axis=0)))])
-    return np.array([np.interp(share * gone[-1], gone, way[:, i]) for i in range(3)])
+def point_on_path(path: Array, share: float) -> Array:
+    """(3,) the point at a share of the length of a path (n, 3)."""
+    if len(path) == 1:
+        return path[0]
+    distance = np.concatenate([[0], np.cumsum(vector.length(np.diff(path, axis=0)))])
+    return np.array([np.interp(share * distance[-1], distance, path[:, i]) for i in range(3)])
 
 
 def refine_joints(template: Template, start: Array, medial: MedialSpheres, middle: float | None) -> Array:
@@ -80,9 +82,9 @@ def refine_joints(template: Template, start: Array, medial: MedialSpheres, middl
     if middle is not None:
         first = 0.5 * (start + start[template.mirror] * [-1, 1, 1] + [2 * middle, 0, 0])
     cost = RefinementCost(template, start, medial, middle)
-    found = minimize(cost, first.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": MAX_ITERATIONS})
-    better = np.isfinite(found.fun) and found.fun <= cost(first.ravel())[0]
-    return np.asarray(found.x).reshape(-1, 3) if better else first
+    result = minimize(cost, first.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": MAX_ITERATIONS})
+    better = np.isfinite(result.fun) and result.fun <= cost(first.ravel())[0]
+    return np.asarray(result.x).reshape(-1, 3) if better else first
 
 
 class RefinementCost:
@@ -125,7 +127,7 @@ class RefinementCost:
         total += STAY_WEIGHT * float((self.stay * off**2).sum()) / len(x)
         gradient += 2 * STAY_WEIGHT / len(x) / self.unit * self.stay * off
         if self.middle is not None:
-            # x - twin(x) of a joint and of its twin are mirror images: both sides pull alike, hence 4 and not 2
+            # x - twin(x) of a joint and of its twin are mirror images: both contribute equally, hence 4 and not 2
             apart = (x - (x[self.mirror] * [-1, 1, 1] + [2 * self.middle, 0, 0])) / self.unit
             total += MIRROR_WEIGHT * float((apart**2).sum()) / len(x)
             gradient += 4 * MIRROR_WEIGHT / len(x) / self.unit * apart

@@ -1,8 +1,9 @@
 """Templates: the skeletons that can be put into a mesh, as points of a box.
 
-A place is (x, y, z) of the character's box: x -1 to 1 from its right to its left, y 0 to 1 from the ground up, z -1 to
-1 from its back to its front. Only relations matter, which joint is above, beside, before which, and about how far; the
-mesh says the rest. A `tip` ends a limb at the skin and is not kept as a joint. Names are those of common motion files.
+A position is (x, y, z) in the character's box: x -1 to 1 from its right to its left, y 0 to 1 from the ground up, z -1
+to 1 from its back to its front. Only relations matter, which joint is above, beside, before which, and about how far;
+the mesh determines the rest. A `tip` ends a limb at the skin and is not kept as a joint. Names are those of common
+motion files.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ import numpy as np
 from understudy import checks
 from understudy.checks import Array
 
-Row = tuple[str, str, float, float, float]
-HEAD_HEIGHT_RATIOS = (0.3, 0.42, 0.55, 0.62)  # of the height; the template's own is 0.18
+JointRow = tuple[str, str, float, float, float]  # joint, parent, x, y, z
+HEAD_HEIGHT_RATIOS = (0.3, 0.42, 0.55, 0.62)  # heights of heads that are tried, of the body; the template's is 0.18
+# x and y of the limbs of a biped whose arms hang: its box is narrow.
 ARMS_DOWN_POSITIONS: Mapping[str, tuple[float, float]] = {
     "Arm": (0.55, 0.78),
     "ForeArm": (0.8, 0.63),
@@ -28,11 +30,8 @@ ARMS_DOWN_POSITIONS: Mapping[str, tuple[float, float]] = {
     "Foot": (0.27, 0.05),
     "ToeTip": (0.28, 0.01),
 }
-
-"""x and y of a biped's limbs whose arms hang: its box is narrow."""
-
-ARMS_DOWN_PRIOR = 0.87  # such meshes than those with arms stretched out, which are made to be rigged
-BIPED_ROWS: tuple[Row, ...] = (
+ARMS_DOWN_PRIOR = 0.87  # of hanging over stretched arms: meshes that are made to be rigged stretch theirs
+BIPED_ROWS: tuple[JointRow, ...] = (
     ("Hips", "", 0, 0.53, 0),
     ("Spine", "Hips", 0, 0.6, 0),
     ("Chest", "Spine", 0, 0.72, 0),
@@ -48,7 +47,7 @@ BIPED_ROWS: tuple[Row, ...] = (
     ("LeftFoot", "LeftLeg", 0.13, 0.05, -0.1),
     ("LeftToeTip", "LeftFoot", 0.14, 0.01, 0.8),
 )
-QUADRUPED_ROWS: tuple[Row, ...] = (
+QUADRUPED_ROWS: tuple[JointRow, ...] = (
     ("Hips", "", 0, 0.65, -0.5),
     ("Spine", "Hips", 0, 0.66, -0.2),
     ("Chest", "Spine", 0, 0.65, 0.2),
@@ -67,7 +66,7 @@ QUADRUPED_ROWS: tuple[Row, ...] = (
     ("Tail2", "Tail1", 0, 0.6, -0.8),
     ("TailTip", "Tail2", 0, 0.5, -1.0),
 )
-BIRD_ROWS: tuple[Row, ...] = (
+BIRD_ROWS: tuple[JointRow, ...] = (
     ("Hips", "", 0, 0.5, -0.2),
     ("Chest", "Hips", 0, 0.6, 0.1),
     ("Neck", "Chest", 0, 0.7, 0.3),
@@ -84,7 +83,7 @@ BIRD_ROWS: tuple[Row, ...] = (
     ("Tail1", "Hips", 0, 0.5, -0.5),
     ("TailTip", "Tail1", 0, 0.48, -1.0),
 )
-FISH_ROWS: tuple[Row, ...] = (
+FISH_ROWS: tuple[JointRow, ...] = (
     ("Body", "", 0, 0.5, 0.2),
     ("Head", "Body", 0, 0.5, 0.5),
     ("HeadTip", "Head", 0, 0.5, 1.0),
@@ -95,7 +94,7 @@ FISH_ROWS: tuple[Row, ...] = (
     ("LeftFin", "Body", 0.4, 0.4, 0.3),
     ("LeftFinTip", "LeftFin", 1.0, 0.3, 0.1),
 )
-LAMP_ROWS: tuple[Row, ...] = (
+LAMP_ROWS: tuple[JointRow, ...] = (
     ("Base", "", 0, 0.04, -0.4),
     ("LowerArm", "Base", 0, 0.12, -0.4),
     ("UpperArm", "LowerArm", 0, 0.5, -0.8),
@@ -106,20 +105,20 @@ LAMP_ROWS: tuple[Row, ...] = (
 
 @dataclass(frozen=True, eq=False)
 class Template:
-    """J joints with parents first; `mirror` (J,) the joint on the other side, itself for one in the middle."""
+    """J joints, parents first."""
 
     name: str
     names: tuple[str, ...]
     parents: Array  # (J,)
-    places: Array  # (J, 3) of the box
-    width: float  # of a typical one, in heights
-    depth: float  # likewise
-    belief: float  # how likely it is before looking: few bones fit nearly anywhere
+    places: Array  # (J, 3) in the box
+    width: float  # typical, in heights
+    depth: float  # typical, in heights
+    belief: float  # prior: a skeleton of few bones fits nearly anywhere
 
     @classmethod
-    def from_rows(cls, name: str, rows: tuple[Row, ...], width: float, depth: float, belief: float) -> Template:
+    def from_rows(cls, name: str, rows: tuple[JointRow, ...], width: float, depth: float, belief: float) -> Template:
         """From rows (joint, parent, x, y, z); each `Left...` row gets its `Right...` twin."""
-        full: list[Row] = []
+        full: list[JointRow] = []
         for joint, parent, x, y, z in rows:
             full.append((joint, parent, x, y, z))
             if joint.startswith("Left"):
@@ -133,7 +132,7 @@ class Template:
 
     @cached_property
     def mirror(self) -> Array:
-        """(J,) the twin of each joint."""
+        """(J,) the joint on the other side, itself for one in the middle."""
         return np.array([self.names.index(_mirror_name(name)) for name in self.names])
 
     @cached_property
@@ -153,7 +152,7 @@ class Template:
 
     @cached_property
     def keys(self) -> Array:
-        """(K,) the joints that are searched for: roots, forks and ends; the others lie on the way between them."""
+        """(K,) the joints that are searched for: roots, forks and ends; the others lie on the paths between them."""
         count = np.array([len(children) for children in self.children])
         return np.flatnonzero((count != 1) | (self.parents < 0))
 
@@ -165,7 +164,7 @@ class Template:
         return joint
 
     def with_head(self, share: float) -> Template:
-        """The same creature with a head that is `share` of its height, from the neck up."""
+        """The template with a head that is `share` of its height, from the neck up."""
         neck = self.places[self.names.index("Neck"), 1]
         y = self.places[:, 1]
         lower, upper = y * (1 - share) / neck, 1 - share * (1 - y) / (1 - neck)
@@ -174,7 +173,7 @@ class Template:
         return replace(self, places=places)
 
     def with_arms_down(self) -> Template:
-        """The same biped at ease instead of with its arms stretched out."""
+        """The biped with hanging instead of stretched arms."""
         places = self.places.copy()
         for j, side in enumerate(self.side):
             if side:
@@ -184,8 +183,7 @@ class Template:
 
     @property
     def variants(self) -> tuple[Template, ...]:
-        """The poses and proportions that are tried: arms out or down; heads of people, and of figures in games, up to
-        half their height."""
+        """The poses and proportions that are tried: arms out or down, heads of people and of figures in games."""
         if self.name != "biped":
             return (self,)
         return tuple(
