@@ -9,6 +9,7 @@ import { Playback } from "./playback";
 import css from "./viewer.css?inline";
 
 const DATA_ID = "understudy-data";
+const TARGET_ICON = "M8 3.5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9M8 1v4M8 11v4M1 8h4M11 8h4";
 const MAX_STEP_S = 0.25; // of one animation frame: after a pause of the browser, playing goes on where it was
 
 class Viewer {
@@ -74,7 +75,7 @@ class Viewer {
       moves ? this.scrubber : h("span", { class: "spring" }),
       moves && h("output", { class: "clock", "aria-label": "Time" }, this.time, this.frameNumber),
       moves && this.loop,
-      button("Show all (Home)", "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4", () => this.stage?.frameAll()),
+      button("Show all (Home)", TARGET_ICON, () => this.stage?.frameAll()),
     );
     // The keys stay with the stage after a click, so that Space always plays.
     bar.addEventListener("mousedown", (event) => {
