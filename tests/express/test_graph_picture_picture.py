@@ -29,7 +29,7 @@ def way_of(region):
 
 def test_every_node_edge_label_and_step_is_drawn(graph):
     region = graph.region("mouth")
-    plain, marked = draw_region(region, graph.labels), draw_region(region, graph.labels, way=way_of(region))
+    plain, marked = draw_region(region, graph.labels), draw_region(region, graph.labels, path=way_of(region))
     assert sum(isinstance(mark, SvgLine) for mark in plain) == len(region.sources)
     assert sum(isinstance(mark, SvgDisc) and not mark.line for mark in plain) == region.nodes
     assert sum(isinstance(mark, SvgDisc) and mark.line > 0 for mark in plain) == region.peaks.any(axis=1).sum()

@@ -1,18 +1,17 @@
-"""Deformer: the one interface of every skin, transforms in, vertices out.
+"""Deformer: the one interface of every skin, transforms in, vertices out; methods by name; save and load.
 
-A deformer is a frozen dataclass of plain arrays (`stored` saves it), made by `fit` from `Examples`. It knows nothing of
-clips or files. What every one of them promises, and tests/deform/test_battery.py holds it to:
+A deformer is a frozen dataclass of plain arrays, made by `fit` from `Examples`. It does not depend on clips or files.
+tests/deform/test_battery.py checks every method:
 
     rest in, rest out; a rigid motion of all joints moves the mesh rigidly; a batch equals its frames; the order of
     the vertices does not matter; twists of 180 degrees are finite; the fast path equals the NumPy reference.
 
-Every method by its name, loaded when it is asked for.
+`METHODS` names every method; its module is imported on request.
 
-Fitted deformers in a file: arrays and one line of JSON in an npz, never pickle, written whole.
-
-A deformer is a frozen dataclass whose fields are arrays, numbers, words, None, tuples of these, or dataclasses again
-(settings, the skin below the corrections). Arrays lie under the path of their field, `skin.weights`; the header
-holds the rest and names the classes, which must be those of a registered method's own module.
+Files hold a fitted deformer as arrays and one line of JSON in an npz, never pickle, written whole. Fields are arrays,
+numbers, strings, None, tuples of these, or dataclasses again (settings, the skin below the corrections). Arrays are
+named by the path of their field, `skin.weights`; the header holds the rest and names the classes, which must be those
+of a registered method's own module.
 """
 
 from __future__ import annotations
@@ -38,15 +37,15 @@ from understudy.files import write_atomically
 __all__ = ["Deformer", "Examples", "FrozenArrays", "Progress", "check_transforms", "settings_of", "sound_triangles"]
 
 Progress = Callable[[int, int], None]
-"""Called with what is done and how much there is: `progress(3, 10)`. May raise to stop the work."""
+"""Called with how much is done and how much there is: `progress(3, 10)`. May raise to stop the work."""
 
 
 @runtime_checkable
 class Deformer(Protocol):
-    """A skin that has been fitted. `Settings` is a frozen dataclass of numbers and words with defaults."""
+    """A fitted skin. `Settings` is a frozen dataclass of numbers and strings with defaults."""
 
     name: ClassVar[str]  # as in the registry: "linear"
-    paper: ClassVar[str]  # who published it
+    paper: ClassVar[str]  # authors and year
     Settings: ClassVar[type]
 
     @classmethod
@@ -57,19 +56,19 @@ class Deformer(Protocol):
         """Vertices (F, V, 3) float32 of world_from_joint (F, B, 4, 4); one pose (B, 4, 4) gives (V, 3)."""
 
     def deform_reference(self, transforms: ArrayLike) -> Array:
-        """The same in plain NumPy and float64: slow, obvious, the oracle of `deform`."""
+        """The same in plain NumPy and float64: slow and obvious, the oracle of `deform`."""
 
     @property
     def bytes_a_vertex(self) -> float:
-        """Run-time data in bytes, over the number of vertices: what a game would have to store."""
+        """Run-time data in bytes, over the number of vertices."""
 
     @property
     def gltf(self) -> bool:
-        """Whether any glTF viewer plays it as it is."""
+        """Whether any glTF viewer plays it without corrective shapes."""
 
 
 class FrozenArrays:
-    """Base of the frozen dataclasses here: their arrays are frozen too, and kernels are compiled for that alone."""
+    """Base of the frozen dataclasses: their arrays are read-only and contiguous, and kernels are compiled for that."""
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
@@ -79,7 +78,7 @@ class FrozenArrays:
 
 
 def check_transforms(transforms: ArrayLike, joints: int) -> tuple[Array, bool]:
-    """(F, B, 4, 4) float64, and whether one pose was given without its axis; or a sentence."""
+    """(F, B, 4, 4) float64, and whether one pose (B, 4, 4) was given; InvalidInput where the shape is wrong."""
     given = np.asarray(transforms, dtype=np.float64)
     single = given.ndim == 3
     result = given[None] if single else given
@@ -93,7 +92,7 @@ def check_transforms(transforms: ArrayLike, joints: int) -> tuple[Array, bool]:
 
 
 def settings_of(kind: type, settings: Any) -> Any:
-    """`settings` as an instance of the method's `Settings`: that itself, a dictionary of some of them, or None."""
+    """`settings` as an instance of the method's `Settings`, from an instance, a dictionary of some fields, or None."""
     if settings is None:
         return kind()
     if isinstance(settings, kind):
@@ -154,7 +153,7 @@ def save(deformer: Deformer, path: str | Path) -> None:
 
 
 def load(path: str | Path) -> Deformer:
-    """The deformer that `save` wrote, or a sentence that says why not."""
+    """The deformer that `save` wrote; BadFile says why a file cannot be read."""
     try:
         with np.load(path, allow_pickle=False) as file:
             content = {name: freeze(file[name]) for name in file.files}
@@ -173,7 +172,7 @@ def load(path: str | Path) -> Deformer:
 
 
 def _pack(value: Any, place: str, arrays: dict[str, Array]) -> Any:
-    """`value` as JSON, its arrays put aside under their path."""
+    """`value` as JSON, with its arrays collected under their path."""
     if isinstance(value, np.ndarray):
         if value.dtype.kind not in "fiub":
             raise InvalidInput(f"{place} should hold numbers to be saved, but holds {value.dtype}")
@@ -204,9 +203,8 @@ def _unpack(value: Any, place: str, arrays: dict[str, Array]) -> Any:
     wanted = {field.name for field in dataclasses.fields(kind)}
     if set(fields) != wanted:
         raise ValueError(f"{kind.__name__} should have the fields {sorted(wanted)}, but has {sorted(fields)}")
-    result: Any = object.__new__(
-        kind
-    )  # as it was checked when it was made; classes may compute their fields in __init__
+    # the fields were checked when the deformer was made, and __init__ may compute them from other arguments
+    result: Any = object.__new__(kind)
     for name, item in fields.items():
         object.__setattr__(result, name, item)
     return result

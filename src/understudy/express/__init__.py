@@ -1,4 +1,4 @@
-"""Expression: from labelled takes of a face to small region graphs, and from labels to new facial animation."""
+"""Expression: from labelled takes of a face to small graphs of its regions, and from labels to new animation."""
 
 from __future__ import annotations
 

@@ -104,20 +104,20 @@ def draw(
 
 
 def draw_region(
-    region: RegionGraph, labels: tuple[str, ...], corner: tuple[int, int] = (0, 0), way: Array | None = None
+    region: RegionGraph, labels: tuple[str, ...], corner: tuple[int, int] = (0, 0), path: Array | None = None
 ) -> list[SvgMark]:
-    """The marks of one region, its panel's upper left corner at `corner`; `way` (n,) is a path drawn bold."""
+    """The marks of one region, its panel's upper left corner at `corner`; `path` (n,) are nodes drawn bold."""
     middle = np.array([corner[0] + PANEL_PIXELS / 2, corner[1] + PANEL_PIXELS / 2 + 12])
     points = middle + CIRCLE_RADIUS_PIXELS * layout_nodes(region) * np.array([1.0, -1.0])
     at = [(float(x), float(y)) for x, y in points]
     marks: list[SvgMark] = [SvgLine(at[a], at[b], 0.7, EDGE_COLOUR) for a, b in zip(region.sources, region.targets)]
-    if way is not None:
-        marks += [SvgLine(at[a], at[b], 2.6, PATH_COLOUR) for a, b in pairwise(way)]
+    if path is not None:
+        marks += [SvgLine(at[a], at[b], 2.6, PATH_COLOUR) for a, b in pairwise(path)]
     smaller = min(10.0 / np.sqrt(region.nodes), 1.0)  # from 100 nodes on there is less room for each
     sizes = smaller * (1.6 + 3.6 * np.sqrt(region.merged / max(int(region.merged[1:].max(initial=1)), 1)))
-    on_way = set() if way is None else {int(node) for node in way}
+    on_path = set() if path is None else {int(node) for node in path}
     for node in np.argsort(-sizes[1:], kind="stable") + 1:
-        if node in on_way:
+        if node in on_path:
             marks.append(SvgDisc(at[node], float(sizes[node]) + 2.2, PATH_COLOUR))
         marks.append(SvgDisc(at[node], float(sizes[node]), node_colour(region, int(node))))
         if region.peaks[node].any():

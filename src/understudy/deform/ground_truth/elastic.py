@@ -196,7 +196,7 @@ def build_body(
 
 
 def skin_areas(shape: Tube) -> Array:
-    """(N,) the area of the skin that belongs to each node: half of what lies between its neighbours, both ways."""
+    """(N,) the area of the skin of each node: half the distances between its neighbours along and around."""
     grid = shape.nodes[shape.surface]
     along = 0.5 * np.linalg.norm(np.gradient(grid, axis=0) * 2, axis=-1)
     across = 0.5 * np.linalg.norm(np.roll(grid, 1, axis=1) - np.roll(grid, -1, axis=1), axis=-1)

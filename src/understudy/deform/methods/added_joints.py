@@ -240,7 +240,7 @@ def _tips(at: Array, parents: Array, joints: Array) -> Array:
 
 
 def _centres(bone: Array, tip: Array) -> Array:
-    """C (N, 4, 4) in the frame of `bone`: at the middle of the way to `tip`, the first axis along it."""
+    """C (N, 4, 4) in the frame of `bone`: halfway to `tip`, the first axis along it."""
     to = (transform.invert(bone) @ tip)[:, :3, 3]
     x = vector.normalise(to, otherwise=(1.0, 0.0, 0.0))
     y = vector.perpendicular(x)

@@ -1,4 +1,4 @@
-"""Acting: from labels to motion that a face graph makes, never twice the same [Serra 2018, section 5]."""
+"""Acting: from labels to facial motion by a face graph, different for every seed [Serra 2018, section 5]."""
 
 from __future__ import annotations
 

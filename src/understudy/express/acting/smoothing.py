@@ -93,13 +93,13 @@ def nearest_sigmoids(leg: Array) -> tuple[Array, Array]:
     u = np.linspace(0.0, 1.0, len(leg))[:, None]
     reach = leg[-1] - leg[0]
     moving = np.abs(reach) > 1e-12
-    way = np.where(moving, (leg - leg[0]) / np.where(moving, reach, 1.0), 0.0)
-    early, late = _first_at(way, 0.25), _first_at(way, 0.75)
+    rise = np.where(moving, (leg - leg[0]) / np.where(moving, reach, 1.0), 0.0)
+    early, late = _first_at(rise, 0.25), _first_at(rise, 0.75)
     steep = np.clip(2 * np.log(3.0) / np.maximum(late - early, 1e-3), MIN_STEEPNESS, MAX_STEEPNESS)
     middle = np.clip(0.5 * (early + late), 0.0, 1.0)
     for _ in range(GAUSS_NEWTON_STEPS):
         g, by_steep, by_middle = _sigmoid_derivatives(u, steep, middle)
-        r = way - g
+        r = rise - g
         a, b, d = (by_steep**2).sum(0) + 1e-12, (by_steep * by_middle).sum(0), (by_middle**2).sum(0) + 1e-12
         p, q = (by_steep * r).sum(0), (by_middle * r).sum(0)
         size = a * d - b * b + 1e-15
@@ -108,13 +108,13 @@ def nearest_sigmoids(leg: Array) -> tuple[Array, Array]:
         )
         middle = np.clip(middle + np.clip((a * q - b * p) / size, -0.2, 0.2), 0.0, 1.0)
     g = _sigmoid_derivatives(u, steep, middle)[0]
-    left = ((way - g) ** 2).sum(0) / np.maximum(((way - way.mean(0)) ** 2).sum(0), 1e-15)
+    left = ((rise - g) ** 2).sum(0) / np.maximum(((rise - rise.mean(0)) ** 2).sum(0), 1e-15)
     return leg[0] + reach * g, np.where(moving, np.clip(1.0 - 10.0 * left, 0.0, 1.0), 0.0)
 
 
-def _first_at(way: Array, level: float) -> Array:
+def _first_at(rise: Array, level: float) -> Array:
     """(C,) time at which each column first reaches a level, as a share of the leg."""
-    return np.argmax(way >= level, axis=0) / (len(way) - 1)
+    return np.argmax(rise >= level, axis=0) / (len(rise) - 1)
 
 
 def _sigmoid_derivatives(u: Array, steep: Array, middle: Array) -> tuple[Array, Array, Array]:

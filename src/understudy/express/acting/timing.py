@@ -54,7 +54,7 @@ def expand_path(displacements: Array, velocities: Array, runs: Array) -> Array:
         d_i + (k - (n_i - 1) / 2) s_i v_i,    k = 0 .. n_i - 1,
 
     none beyond the poses of the nodes before and after it. `displacements` and `velocities` are (n, L_r, D), `runs`
-    (n,). s_i is -1 where the path goes against the mean velocity, as it does on the way back from a peak.
+    (n,). s_i is -1 where the path goes against the mean velocity, as it does after a peak.
     """
     counts = np.maximum(np.rint(runs), 1).astype(np.int64)
     before, after = (

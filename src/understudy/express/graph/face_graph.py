@@ -3,15 +3,13 @@
 A node stands for the poses that were merged in it, an edge for a step that some take made from one node to the next.
 Node 0 of every region is the base pose. All regions share the labels, the rate and the base pose.
 
-Reachability: from every node every label [Serra 2018, section 6: without a way back, every peak is a dead end].
-
+Reachability: every node reaches every label [Serra 2018, section 6: without the return, every peak is a dead end].
 Every take starts in node 0 and its end leads back there, so a region's graph is strongly connected: node 0 reaches all
 nodes along the takes, and every node reaches node 0 along its take's end.
 
-Face graphs in a file: the archive of `formats.archive`, one folder of arrays for each region.
-
-Displacements and velocities are written as they are held, so that what is read acts the same, to the last bit. A file
-from elsewhere is checked: sizes, indexes, finite numbers, and that every node still reaches every label.
+Files are archives of `storage`, with a folder of arrays for each region. Displacements and velocities are written as
+they are in memory, so that a loaded graph acts the same, to the last bit. A file is checked: sizes, indexes, finite
+numbers, and that every node reaches every label.
 """
 
 from __future__ import annotations
@@ -34,10 +32,10 @@ from understudy.storage import Field
 class RegionGraph:
     """N nodes and E edges of one region of L_r landmarks in D dimensions; Q labels.
 
-    A node's poses came in `merged / runs` visits, where a stay at the apex counts as two, one each way. `velocities`
-    are the mean displacement a frame over its poses, taken towards the peak: they give a line and a speed, and which
-    way along it is for the path to say. The displacement of a node that holds peaks is the mean of these peaks, so that
-    an expression does not fade as its node grows.
+    A node's poses came in `merged / runs` visits, where a stay at the apex counts as two, one for the onset and one for
+    the offset. `velocities` are the mean displacement a frame over its poses, taken towards the peak: they give a line
+    and a speed, and the path decides the direction along it. The displacement of a node that holds peaks is the mean of
+    these peaks, so that an expression does not fade as its node grows.
     """
 
     name: str
@@ -77,7 +75,7 @@ class RegionGraph:
 
     @property
     def bytes(self) -> int:
-        """Of all its arrays."""
+        """Bytes of all its arrays."""
         return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
 
     def peaks_of(self, label: int) -> Array:
@@ -87,7 +85,7 @@ class RegionGraph:
 
 @dataclass(frozen=True, eq=False)
 class FaceGraph:
-    """What acting needs: the base pose, the labels, a graph for each region, and how regions move together."""
+    """The base pose, the labels, a graph for each region, and the coupling of the regions."""
 
     names: tuple[str, ...]  # (L,) of landmarks or weights
     base: Array  # (L, D) mean neutral
@@ -104,17 +102,17 @@ class FaceGraph:
 
     @property
     def bytes(self) -> int:
-        """Of everything that acting needs; the data compression of Table 1 is of this."""
+        """Bytes of everything that acting needs: the data compression of Table 1 is measured on them."""
         coupling = {} if self.coupling is None else self.coupling.to_arrays()
         return self.base.nbytes + sum(r.bytes for r in self.regions) + sum(a.nbytes for a in coupling.values())
 
     @property
     def nodes(self) -> int:
-        """Of all regions together."""
+        """Number of nodes of all regions."""
         return sum(region.nodes for region in self.regions)
 
     def label_index(self, label: str) -> int:
-        """The number of a label; an unknown one is refused with the list of those that there are."""
+        """The number of a label; an unknown one is refused with a list of the known ones."""
         return self.labels.index(checks.one_of(label, "label", self.labels))
 
     def region(self, name: str) -> RegionGraph:
@@ -130,7 +128,7 @@ def labels_reached(region: RegionGraph) -> Array:
     """(N, Q) whether some peak of a label can be reached from a node, by one edge or more.
 
     Peaks spread backwards along the edges until nothing changes: E Q operations a round, as many rounds as the longest
-    way has edges.
+    path has edges.
     """
     reached = np.zeros_like(region.peaks)
     while True:
@@ -184,7 +182,7 @@ def save(graph: FaceGraph, path: str | Path) -> None:
 
 
 def load(path: str | Path) -> FaceGraph:
-    """The graph that `save` wrote, or a sentence that says why not."""
+    """The graph that `save` wrote; BadFile says why a file cannot be read."""
     header, arrays = storage.read(path)
     if header.get("kind") != FILE_KIND:
         raise BadFile(path, "should hold a face graph, but holds something else")

@@ -85,11 +85,11 @@ def most_similar_node(
             square += (centre[d] - centres[n, d]) ** 2
         if not allowed[n] or square >= bound * bound or distances(pose, nodes[n], distance) >= bound:
             continue
-        mine = max(incoming.shape[0], 1)
-        theirs = max(starts[n + 1] - starts[n], 1)
-        for a in range(mine):
+        own_edges = max(incoming.shape[0], 1)
+        node_edges = max(starts[n + 1] - starts[n], 1)
+        for a in range(own_edges):
             u = incoming[a] if incoming.shape[0] else still
-            for e in range(theirs):
+            for e in range(node_edges):
                 w = units[starts[n] + e] if starts[n + 1] > starts[n] else still
                 value = weighted_distance(distance, u, w, influence, bound)
                 if value < bound:
