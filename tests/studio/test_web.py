@@ -10,6 +10,7 @@ from tests.studio import page
 
 MAX_COLUMNS = 120
 LARGEST = 1_000_000  # bytes, gzipped: what a first visit loads
+LARGEST_VIEWER = 200_000  # bytes, gzipped: each notebook output carries it
 
 
 def test_types() -> None:
@@ -46,8 +47,17 @@ def test_page_is_small_and_complete() -> None:
     named = re.findall(r'(?:src|href)="\./([^"]+)"', text)
     assert any(name.endswith(".js") for name in named) and any(name.endswith(".css") for name in named)
     assert all((static / name).is_file() for name in named)
-    size = sum(len(gzip.compress(path.read_bytes())) for path in static.rglob("*") if path.is_file())
+    loaded = [path for path in static.rglob("*") if path.is_file() and path.name != "viewer.js"]
+    size = sum(len(gzip.compress(path.read_bytes())) for path in loaded)
     assert size < LARGEST, f"the page is {size} bytes gzipped"
+
+
+def test_viewer_is_one_small_script() -> None:
+    """Python embeds it in HTML files and notebooks, so it may load nothing; URLs in it are names of namespaces."""
+    script = (page.built() / "viewer.js").read_text()
+    assert set(re.findall(r"https?://([\w.-]+)", script)) <= {"www.w3.org"}
+    assert not re.search(r"\bimport\s*\(|\brequire\s*\(|</script", script)
+    assert len(gzip.compress(script.encode())) < LARGEST_VIEWER
 
 
 def test_lock_names_no_registry() -> None:
