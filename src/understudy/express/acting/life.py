@@ -2,7 +2,7 @@
 
 Blinks, gaze and head. The paper's graphs hold none of them [Serra 2018, section 7]; they are made of the same cues. A
 head turns with an expression and arrives a little after it. The eyes jump before the head follows and stay on their
-point while it turns. Lids shut when the eyes jump far, never about an apex, which they would hide, and for longest not
+point while it turns. Lids shut when the eyes jump far, never about an apex, which they would hide; the pause is longest
 where eyes are at their widest. All times vary with the seed.
 
 Speech. Visemes have priority over the expression: lips that have to close for a `p` close, however wide the smile; what
@@ -29,10 +29,7 @@ HEAD_DELAY_SECONDS = (0.04, 0.16)  # range of the delay with which the head foll
 EYE_LEAD_SECONDS = 0.1  # time by which the eyes jump before the face sets off
 FIXATION_SECONDS = (0.9, 0.5)  # between two jumps: median in seconds, and deviation of its logarithm
 GAZE_SHIFT_DEGREES = (2.6, 1.3)  # mean size of those jumps, across and up
-SACCADE_SECONDS = (
-    0.021,
-    0.0022,
-)  # duration of a jump: constant, and a degree: the main sequence [Carpenter 1988]
+SACCADE_SECONDS = (0.021, 0.0022)  # duration of a jump: constant, and a degree: the main sequence [Carpenter 1988]
 BLINK_INTERVAL_SECONDS = (3.4, 0.45)  # median in seconds, and deviation of its logarithm
 LID_CLOSING_SECONDS, LID_SHUT_SECONDS, LID_OPENING_SECONDS = 0.08, 0.04, 0.17  # phases of a blink
 BLINK_WITH_SACCADE_PROBABILITY, LARGE_SACCADE_DEGREES = 0.5, 6.0  # of a blink with a jump larger than that

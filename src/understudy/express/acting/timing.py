@@ -24,10 +24,7 @@ from understudy.express.graph.face_graph import RegionGraph
 MAX_DRAW_DEVIATIONS = 2.0  # standard deviations of a drawn duration; a face that takes 3 longer looks stuck
 DRAWS_PER_PATH = 49  # uniform numbers a path: one for the count of replaced nodes, two for each of at most 24
 MAX_DETOUR_RATIO = 1.25  # path length over a substitute, of that over the node it replaces
-MIN_LENGTH_RATIO, MAX_LENGTH_RATIO = (
-    0.6,
-    1.6,
-)  # of the mean duration; outside, speed itself becomes an expression
+MIN_LENGTH_RATIO, MAX_LENGTH_RATIO = 0.6, 1.6  # of the mean duration; outside, speed itself becomes an expression
 
 
 class PathNoise(NamedTuple):

@@ -23,10 +23,7 @@ from understudy.express.regions import landmark_number
 from understudy.formats.arkit_names import canonical_name
 from understudy.maths import quaternion
 
-FULL_EYE_LOOK_RAD = (
-    radians(30.0),
-    radians(25.0),
-)  # rotation at weight 1 of ARKit's eyeLook shapes: across, up or down
+FULL_EYE_LOOK_RAD = (radians(30.0), radians(25.0))  # rotation at weight 1 of ARKit's eyeLook shapes: across, up or down
 MIN_EYE_WEIGHT_RANGE = 0.05  # of a weight: takes that move the eyes more than this have their own gaze
 OVERLAY_GAZE_RATIO = 0.35  # share of the made gaze that is added to the takes' own: small jumps about it
 UNSEEN_SHAPE_PREFIXES = ("eyeLook", "tongue")
