@@ -23,6 +23,7 @@ class Viewer {
   private stage: Stage | null = null;
   private poses: Poses | null = null;
   private shown = -1; // the frame on stage
+  private contextLost = false; // the browser gave the graphics context to another viewer
   private visible = false;
   private requestId = 0; // of requestAnimationFrame; 0 without one
   private lastTick = 0; // ms
@@ -51,7 +52,7 @@ class Viewer {
     // A notebook may contain many viewers, but a browser has few graphics contexts: begin when it is scrolled into view.
     new IntersectionObserver((entries) => {
       this.visible = entries.at(-1)?.isIntersecting ?? false;
-      if (this.visible && !this.stage) void this.createStage();
+      if (this.visible && (!this.stage || this.contextLost)) void this.createStage();
       this.tickLater();
     }).observe(this.stageHost);
     this.draw();
@@ -89,8 +90,17 @@ class Viewer {
 
   private async createStage(): Promise<void> {
     const { payload } = this;
+    const view = this.stage?.view;
+    this.stage?.dispose();
+    [this.contextLost, this.shown] = [false, -1];
     try {
       this.stage = createStage(this.stageHost);
+      this.stage.canvas.addEventListener("webglcontextlost", () => {
+        this.contextLost = true;
+      });
+      this.stage.canvas.addEventListener("webglcontextrestored", () => {
+        this.contextLost = false;
+      });
       const [description, poses, images] = await Promise.all([
         unpack(payload.description),
         unpack(payload.poses),
@@ -99,10 +109,12 @@ class Viewer {
       this.poses = payload.frames ? new Poses(payload, poses) : null;
       this.showPose();
       await this.stage.show(description, (texture) => images[texture]);
+      if (view) this.stage.view = view;
       this.stageHost.querySelector(".message")?.remove();
       this.stage.canvas.setAttribute("aria-label", `${payload.character}: drag to turn, wheel to zoom`);
       this.stage.canvas.dataset.ready = "";
     } catch (reason) {
+      this.stage = null;
       const message = this.stageHost.querySelector(".message");
       if (message) message.textContent = reason instanceof Error ? reason.message : String(reason);
     }
