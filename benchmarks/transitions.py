@@ -28,9 +28,9 @@ from benchmarks.measures.smoothness import Rates, TypicalRates, gap, peak, rates
 from understudy import cast
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
-from understudy.perform import PoseModel
 from understudy.perform.commands import PlayClip, Transition
 from understudy.perform.library import ClipLibrary
+from understudy.perform.model import PoseModel
 from understudy.perform.runtime import sequencer
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.runtime.state import PerformerState, mix_sources

@@ -1,9 +1,9 @@
 """The lamp learned from its four clips, then told what to do while it acts: as a program does it, a frame at a time."""
 
 from understudy import cast
-from understudy.perform import PoseModel
 from understudy.perform.commands import GoTo, Idle, Mix, PlayClip, Transition
 from understudy.perform.library import ClipLibrary
+from understudy.perform.model import PoseModel
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.training import fit_library
 from understudy.render import show

@@ -6,8 +6,8 @@ from functools import cache
 
 from understudy import cast
 from understudy.character.rig import PosedRig
-from understudy.perform import PoseModel
 from understudy.perform.library import ClipLibrary
+from understudy.perform.model import PoseModel
 from understudy.perform.training import FitSettings, fit_library
 
 

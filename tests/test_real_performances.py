@@ -1,6 +1,6 @@
 """Characters that people have made learn from a few of their clips and perform six commands each.
 
-Few iterations and few labels, so that it stays short; the figures of whole characters are in `docs/perform.md`.
+Few iterations and few labels, so that it stays short; the figures of whole characters are in `benchmarks/notes/perform.md`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from tests.data_folder import data_file
 from understudy import formats
 from understudy.character import Asset, Clip, rig
 from understudy.checks import Array
-from understudy.perform import PoseModel
 from understudy.perform.commands import Command, GoTo, Idle, LookAt, Mix, PlayClip, Transition
 from understudy.perform.layers import layers_of
 from understudy.perform.library import ClipLibrary, rows_of, times_of
 from understudy.perform.library_file import read as read_library
+from understudy.perform.model import PoseModel
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.training import FitSettings, fit_library
 

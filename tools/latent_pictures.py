@@ -20,8 +20,8 @@ from understudy import cast
 from understudy.character import rig
 from understudy.checks import Array
 from understudy.files import write_atomically
-from understudy.perform import PoseModel
 from understudy.perform.commands import GoTo, Idle
+from understudy.perform.model import PoseModel
 from understudy.perform.runtime.performer import Performer
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"

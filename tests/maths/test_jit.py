@@ -19,8 +19,8 @@ for name in ("_InTreeCacheLocator", "_InTreeCacheLocatorFsAgnostic", "_UserWideC
     if locator is not None:
         locator.from_function = classmethod(lambda cls, *given: None)
 tempfile.tempdir = sys.argv[1]
-from understudy.maths import jit as accelerate
-@accelerate.compiled()
+from understudy.maths import jit
+@jit.compile_kernel()
 def double(x):
     return 2 * x
 print(double(21))

@@ -9,8 +9,7 @@ from tests.learned import lamp_model, lamp_rig
 from understudy import cast, storage
 from understudy.character import rig
 from understudy.errors import BadFile, InvalidInput
-from understudy.perform import PoseModel
-from understudy.perform.model import check_character
+from understudy.perform.model import PoseModel, check_character
 
 
 @pytest.fixture(scope="module")

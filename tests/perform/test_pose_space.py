@@ -5,7 +5,7 @@ import pytest
 from tests.learned import lamp_model
 
 from understudy.errors import InvalidInput
-from understudy.perform import PoseSpace
+from understudy.perform.pose_space import PoseSpace
 
 
 @pytest.fixture(scope="module")

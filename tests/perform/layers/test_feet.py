@@ -10,11 +10,11 @@ from tests.perform.layers.walker import RATE, posed, stance, steps, walker
 
 from understudy.character import Asset, Clip
 from understudy.character.rig import DirectRig
-from understudy.perform import PoseModel
 from understudy.perform.commands import Idle, PlayClip, Transition
 from understudy.perform.layers import layers_of
 from understudy.perform.layers.feet import Feet, FeetState
 from understudy.perform.library import ClipLibrary
+from understudy.perform.model import PoseModel
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.runtime.state import PerformerState
 from understudy.perform.training import FitSettings, fit_library

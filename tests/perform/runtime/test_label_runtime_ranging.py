@@ -11,8 +11,8 @@ from tests.learned import lamp_model, lamp_rig
 
 from understudy.character.rig import LayeredRig
 from understudy.maths import springs
-from understudy.perform import PoseModel
 from understudy.perform.commands import PlayClip, Transition
+from understudy.perform.model import PoseModel
 from understudy.perform.runtime.label_runtime import OVERSHOOT_RANGE_RATIO, PoseRange
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.runtime.state import Blend

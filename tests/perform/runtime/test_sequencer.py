@@ -10,9 +10,9 @@ from tests.perform.layers.walker import RATE, posed, stance, steps, walker
 
 from understudy.character import Asset, Clip
 from understudy.character.rig import DirectRig, Rig
-from understudy.perform import PoseModel
 from understudy.perform.commands import Idle, PlayClip, Transition
 from understudy.perform.library import ClipLibrary
+from understudy.perform.model import PoseModel
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.runtime.sequencer import VelocityLimit
 from understudy.perform.runtime.state import BlendSource
