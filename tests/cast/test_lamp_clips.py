@@ -106,7 +106,7 @@ def test_there_are_corners_only_where_the_sheet_asks_for_them(name: str) -> None
         into, out = column.before[1:-1], column.after[1:-1]
         smooth = ~column.broken[1:-1]
         assert np.allclose((into[:, 1] * out[:, 0])[smooth], (out[:, 1] * into[:, 0])[smooth]), channel
-        asked = sum(key.how.broken or key.how.straight for key in sheet.tracks[channel])
+        asked = sum(key.interpolation.broken or key.interpolation.straight for key in sheet.tracks[channel])
         assert column.broken.sum() <= 2 * asked
 
 

@@ -46,18 +46,20 @@ def test_poses_set_what_they_name_by_their_amount_and_delays_shift_it() -> None:
     tracks = read(SHEET).tracks
     assert [(k.departure, k.frame, k.value) for k in tracks["Arm.rx"]] == [(None, 0, -10), (10, 20, -20), (24, 30, 4)]
     assert [(k.departure, k.frame, k.value) for k in tracks["Neck.rz"]] == [(None, 0, 1), (12, 22, 2)]
-    assert tracks["Arm.rx"][1].how.handles == EASES["heavy"]
+    assert tracks["Arm.rx"][1].interpolation.handles == EASES["heavy"]
 
 
 def test_how_a_key_gets_there() -> None:
     tracks = read(SHEET).tracks
     (turn,) = tracks["Head.ry"]
-    assert turn.how.overshoot == (0.15, 4, 2) and turn.how.handles == EASES["snap"]
+    assert turn.interpolation.overshoot == (0.15, 4, 2) and turn.interpolation.handles == EASES["snap"]
     (nod,) = tracks["Head.rx"]
-    assert nod.departure is None and nod.how.handles == (0.5, 0.25)
+    assert nod.departure is None and nod.interpolation.handles == (0.5, 0.25)
     up, down = tracks["Root.ty"]
-    assert up.how.broken and up.how.leaving == 2 and up.how.arriving is None
-    assert down.how.broken and down.how.arriving == -2 and down.how.handles == EASES["even"]
+    assert up.interpolation.broken and up.interpolation.leaving == 2 and up.interpolation.arriving is None
+    assert (
+        down.interpolation.broken and down.interpolation.arriving == -2 and down.interpolation.handles == EASES["even"]
+    )
 
 
 def test_translations_and_still_tracks_do_not_drift() -> None:
@@ -149,7 +151,7 @@ def test_a_sheets_own_pose_goes_before_the_one_known_beforehand() -> None:
     track = "mouth: 0>4 grin"
     assert set(parse(track, "x.txt", FACE, known).tracks) == {"mouth.o"}
     own = parse(f"pose mouth grin: frown=.2\n{track}", "x.txt", FACE, known)
-    assert set(own.tracks) == {"mouth.frown.L", "mouth.frown.R"} and own.own == {("pose", "mouth.grin")}
+    assert set(own.tracks) == {"mouth.frown.L", "mouth.frown.R"} and own.definitions == {("pose", "mouth.grin")}
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from understudy.cast.dope_sheet.sheet import EASES, How, Key
-from understudy.cast.dope_sheet.spline import DRIFT, Column, ColumnRange, Node, column, columns, nodes
+from understudy.cast.dope_sheet.sheet import EASES, Key, KeyInterpolation
+from understudy.cast.dope_sheet.spline import HOLD_DRIFT_RATIO, Column, ColumnRange, Node, column, columns, nodes
 from understudy.character import Channel, Curve
 from understudy.character.curve import BEZIER
 from understudy.errors import BadFile
@@ -20,7 +20,7 @@ node_lists = st.lists(
 
 
 def key(frame: float, value: float, departure: float | None = None, **more: object) -> Key:
-    return Key("line 1", departure, frame, value, How(**more))  # type: ignore[arg-type]
+    return Key("line 1", departure, frame, value, KeyInterpolation(**more))  # type: ignore[arg-type]
 
 
 def sampled(found: Column, times: np.ndarray) -> np.ndarray:
@@ -37,7 +37,7 @@ def sampled(found: Column, times: np.ndarray) -> np.ndarray:
 
 def built(rows: list) -> tuple[list[Node], Column]:
     frames = np.cumsum([0] + [step for step, _, _ in rows])
-    found = [Node(0.0, 0.0)] + [Node(float(f), v, How(EASES[e])) for f, (_, v, e) in zip(frames[1:], rows)]
+    found = [Node(0.0, 0.0)] + [Node(float(f), v, KeyInterpolation(EASES[e])) for f, (_, v, e) in zip(frames[1:], rows)]
     return found, column(found, RATE)
 
 
@@ -84,9 +84,9 @@ def test_a_hold_drifts_on_with_its_last_move_unless_still() -> None:
         (0, 0),
         (4, 0),
         (10, 20),
-        (30, pytest.approx(20 + 20 * DRIFT)),
+        (30, pytest.approx(20 + 20 * HOLD_DRIFT_RATIO)),
         (40, 0),
-        (60, pytest.approx(-(20 + 20 * DRIFT) * DRIFT)),
+        (60, pytest.approx(-(20 + 20 * HOLD_DRIFT_RATIO) * HOLD_DRIFT_RATIO)),
     ]
     assert [n.value for n in nodes(keys, 60, True, "x")] == [0, 0, 20, 20, 0, 0]
 
@@ -141,8 +141,10 @@ def test_many_columns_at_once_are_the_columns_one_by_one() -> None:
         rows = [(int(rng.integers(1, 9)), float(rng.normal()), sorted(EASES)[rng.integers(len(EASES))])] * 3
         own = built(rows)[0]
         leaving = 1.5 if rng.integers(2) else None
-        own[1] = own[1]._replace(how=own[1].how._replace(broken=bool(rng.integers(2)), leaving=leaving))
-        own[-1] = own[-1]._replace(how=own[-1].how._replace(straight=bool(rng.integers(2))))
+        own[1] = own[1]._replace(
+            interpolation=own[1].interpolation._replace(broken=bool(rng.integers(2)), leaving=leaving)
+        )
+        own[-1] = own[-1]._replace(interpolation=own[-1].interpolation._replace(straight=bool(rng.integers(2))))
         found.append(own)
     for one, alone in zip(columns(found, RATE), [column(own, RATE) for own in found]):
         for name in ("times", "values", "before", "after", "broken"):
@@ -165,7 +167,7 @@ def test_what_fades_to_nothing_does_not_overshoot_into_less() -> None:
 
 
 def test_what_yields_stops_at_its_range() -> None:
-    found = nodes([key(10, 1.2, 4.0, overshoot=(0.2, 5.0, 1))], 60, True, "x", SMILE._replace(yields=True))
+    found = nodes([key(10, 1.2, 4.0, overshoot=(0.2, 5.0, 1))], 60, True, "x", SMILE._replace(clamps=True))
     assert [n.value for n in found] == [0, 0, 1.3, 1.2, 1.2]
 
 

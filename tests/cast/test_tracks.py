@@ -79,7 +79,7 @@ def test_an_arc_dips_the_nod_half_way() -> None:
     tracks = read("head: 5>9 nod=4 | 10>20 turn=30 nod=8 arc=5 heavy | 30>34 turn=0 arc=-3").tracks
     nod = tracks["head.nod"]
     assert brief(nod) == [(5, 9, 4), (10, 15, 11), (None, 20, 8), (30, 32, 5), (None, 34, 8)]
-    assert nod[1].how.handles[0] == 0.62 and nod[2].how.handles[1] == 0.34
+    assert nod[1].interpolation.handles[0] == 0.62 and nod[2].interpolation.handles[1] == 0.34
     assert brief(tracks["head.turn"]) == [(10, 20, 30), (30, 34, 0)]
 
 

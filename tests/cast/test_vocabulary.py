@@ -60,10 +60,10 @@ def test_unknown_names_are_refused_with_what_there_is(owner: str, name: str, rea
 
 
 def test_what_can_be_late() -> None:
-    FACE.late("L")
-    JOINTS.late("Neck")
+    FACE.check_delay("L")
+    JOINTS.check_delay("Neck")
     with pytest.raises(InvalidInput, match="there is no side 'M'; available: L, R"):
-        FACE.late("M")
+        FACE.check_delay("M")
 
 
 def test_a_name_is_one_control_or_two_sides() -> None:

@@ -18,7 +18,7 @@ POSES = {
 
 
 def meant(owner: str, text: str) -> dict[str, float]:
-    return sheet.read_words(text.split(), owner, POSES, FACE).meant(FACE)
+    return sheet.read_words(text.split(), owner, POSES, FACE).column_values(FACE)
 
 
 def test_an_amount_counts_from_rest_for_each_side_and_its_mean_in_the_middle() -> None:
@@ -36,27 +36,29 @@ def test_poses_add_up_and_a_control_by_name_goes_over_them() -> None:
 
 def test_what_goes_along_in_a_pose_stops_at_its_range_but_a_name_means_what_it_says() -> None:
     poses = {"mouth.pull": {"mouth.smile.L": 1.0, "lattice.mouth_tip_in_y.L": -0.9}}
-    said = sheet.read_words(["pull*1.2"], "mouth", poses, FACE).meant(FACE)
+    said = sheet.read_words(["pull*1.2"], "mouth", poses, FACE).column_values(FACE)
     assert said == {"mouth.smile.L": 1.2, "lattice.mouth_tip_in_y.L": -1.0}
-    said = sheet.read_words(["lattice.mouth_tip_in_y.L=-1.2"], "mouth", poses, FACE).meant(FACE)
+    said = sheet.read_words(["lattice.mouth_tip_in_y.L=-1.2"], "mouth", poses, FACE).column_values(FACE)
     assert said == {"lattice.mouth_tip_in_y.L": -1.2}
 
 
 def test_rest_is_a_pose_of_every_group() -> None:
     said = sheet.read_words(["rest"], "brows", POSES, FACE)
-    assert said.uses and not said.meant(FACE)
+    assert said.uses and not said.column_values(FACE)
 
 
 def test_how() -> None:
     said = sheet.read_words(["o=.2", ".1,.6", "os=12:5:2", "break", "in=1.5", "out=-2", "arc=3"], "mouth", POSES, FACE)
-    assert said.how == ((0.1, 0.6), False, (0.12, 5, 2), True, 1.5, -2)
+    assert said.interpolation == ((0.1, 0.6), False, (0.12, 5, 2), True, 1.5, -2)
     assert said.arc == 3
-    assert sheet.read_words(["o=1", "late", "line"], "mouth", POSES, FACE).how[:2] == (EASES["late"], True)
+    assert sheet.read_words(["o=1", "late", "line"], "mouth", POSES, FACE).interpolation[:2] == (EASES["late"], True)
 
 
 def test_a_control_called_out_is_no_slope() -> None:
     said = sheet.read_words(["out=.5", "in=2"], "tongue", POSES, FACE)
-    assert said.values == {"tongue.out": 0.5} and said.how.arriving == 2 and said.how.leaving is None
+    assert (
+        said.values == {"tongue.out": 0.5} and said.interpolation.arriving == 2 and said.interpolation.leaving is None
+    )
 
 
 @pytest.mark.parametrize(

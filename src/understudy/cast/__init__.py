@@ -1,8 +1,8 @@
 """The built-in characters and their hand animation, made by this project's own code: nothing has to be downloaded.
 
 Every member is data. `arrays/NAME.npz` holds its body and the animation that was baked with it; the dragon's and the
-face's curves are read from the dope sheets in `sheets/`. `pairs/` has pose pairs from the actor, `limits.json` how far
-joints turn. The code that builds these files is the folder `assets` of the project, which is not installed.
+face's curves are read from the dope sheets in `sheets/`. `pairs/` has pose pairs from the actor, `limits.json` the
+limits of joints. The code that builds these files is the folder `assets` of the project, which is not installed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = [
 Limits = dict[str, dict[str, tuple[float, float]]]  # joint -> axis -> lowest and highest degrees
 
 MEMBERS = ("dragon", "face", "lamp", "penguin", "squirrel", "actor")
-WITH_SHEETS = ("dragon", "face")  # their curves come from dope sheets, those of all others from their arrays
+MEMBERS_WITH_SHEETS = ("dragon", "face")  # their curves come from dope sheets, those of all others from their arrays
 FOLDER = Path(__file__).parent
 LANDMARKS_FILE = FOLDER / "arrays" / "face_landmarks.txt"
 
@@ -64,7 +64,7 @@ def load(name: str) -> Asset:
     from understudy.cast import archive, sheet_library
 
     asset = archive.read(arrays_file(name))
-    if name not in WITH_SHEETS:
+    if name not in MEMBERS_WITH_SHEETS:
         return asset
     curves = sheet_library.face_curves() if name == "face" else sheet_library.dragon_curves(_controls(asset))
     return Asset(asset.characters, asset.clips, curves, asset.notes, asset.format)
@@ -87,7 +87,7 @@ def poses(name: str, groups: bool = False) -> dict[str, Array]:
 
 @lru_cache
 def body(name: str) -> Body:
-    """The weights of a member's links, from the volume of its skin, and the points that it stands on."""
+    """The masses of a member's links, from the volume of its skin, and its contact points."""
     from understudy.character.body.mass import body_of
 
     return body_of(load(name).character())
@@ -98,16 +98,16 @@ def pairs(name: str) -> Path:
     files = {member: FOLDER / "pairs" / f"{member}.toml" for member in MEMBERS}
     with_pairs = [member for member, file in files.items() if file.is_file()]
     if name in MEMBERS and name not in with_pairs:
-        raise InvalidInput(f"{name} has no pose pairs; those who have are {', '.join(with_pairs)}")
+        raise InvalidInput(f"{name} has no pose pairs; available for {', '.join(with_pairs)}")
     return files[checks.one_of(name, "cast member with pose pairs", with_pairs)]
 
 
 def limits(name: str) -> Limits:
-    """How far a member's joints turn: joint -> axis -> lowest and highest degrees; none where it has no limits.
+    """The limits of a member's joints: joint -> axis -> lowest and highest degrees; none where it has no limits.
 
-    Limits are components of the rotation vector about the axes of the world at rest: for a turn about one axis that is
-    the turn itself, in any order of Euler angles. An axis that a joint's limits do not name does not turn at all, and a
-    joint that has no limits turns freely.
+    Limits are components of the rotation vector about the axes of the world at rest: for a rotation about one axis that
+    is its angle, in any order of Euler angles. A joint does not rotate about an axis that its limits do not name, and a
+    joint without limits rotates freely.
     """
     return _all_limits().get(checks.one_of(name, "cast member", MEMBERS), {})
 
@@ -137,5 +137,5 @@ def _face_landmarks() -> tuple[tuple[str, ...], Array]:
     return tuple(name for name, _ in lines), checks.freeze(np.array([int(vertex) for _, vertex in lines]))
 
 
-# The 68 landmarks of the iBUG scheme in its order: their names, and the vertices (68,) of the whole face that they are.
+# The 68 landmarks of the iBUG scheme in its order: their names, and their vertices (68,) among those of all parts.
 FACE_LANDMARK_NAMES, FACE_LANDMARKS = _face_landmarks()

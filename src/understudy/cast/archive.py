@@ -1,11 +1,11 @@
 """A character's file: body and animation as arrays and a JSON header in one compressed NumPy archive, without pickle.
 
 Rest vertices, weights, UVs, clips and keys are kept to the last bit. Deltas of shapes become 16-bit steps of their
-shape's largest (`SHAPE_STEPS`): an error below a hundredth of a millimetre where a shape moves 30 cm, and the same for
-left and right. That holds for shapes of layers and for those of a mesh. Vertex numbers of shapes are kept as
-differences, which pack well.
+shape's largest delta (`SHAPE_STEPS`): an error below a hundredth of a millimetre where a shape moves 30 cm, and the
+same for left and right. That holds for shapes of layers and for those of a mesh. Vertex numbers of shapes are kept as
+differences, which compress well.
 
-Normals are computed anew from the vertices that are kept, and are in the file only where they differ from that.
+Normals are computed from the vertices, and are in the file only where they differ from that.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from understudy.maths import vector
 from understudy.storage import Archive
 
 VERSION = 1
-SHAPE_STEPS = 32767
+SHAPE_STEPS = 32767  # steps of the largest delta of a shape
 CONTROL_TEXTS = ("names", "regions", "layers", "units", "about")
 CONTROL_NUMBERS = ("low", "rest", "high", "odd")
 LATTICE_NUMBERS = ("low", "high", "point", "axis", "control", "gain")
@@ -66,7 +66,7 @@ CURVE_NUMBERS = ("times", "values", "before", "after", "segments")
 
 
 def write(asset: Asset, path: str | Path) -> None:
-    """The asset's one character and its animation into one file; the same asset always gives the same bytes."""
+    """Write the asset's one character and its animation; the same asset always gives the same bytes."""
     arrays: dict[str, Array] = {}
     character = asset.character()
     joints = character.skeleton
@@ -86,7 +86,7 @@ def write(asset: Asset, path: str | Path) -> None:
 
 
 def write_animation(path: str | Path, clips: Iterable[Clip] = (), curves: Iterable[Curves] = ()) -> None:
-    """Other animation into a file that `write` made; the character's arrays stay as they are."""
+    """Replace the animation in a file that `write` made; the character's arrays stay as they are."""
     header, arrays = _open(path)
     arrays = {name: array for name, array in arrays.items() if not name.startswith(("clip", "curves"))}
     _pack_animation(header, arrays, clips, curves)
@@ -124,8 +124,8 @@ def read_controls(path: str | Path) -> Controls:
 def area_normals(vertices: Array, triangles: Array) -> Array:
     """(V, 3) unit normals: the mean of the triangles around each vertex, weighted by area.
 
-    As `deform.normals.vertex_normals` with weights by area, but in float64 and without loading compiled kernels, which
-    takes longer than reading a character.
+    As `character.skinning.normals.vertex_normals` with weights by area, but in float64 and without loading compiled
+    kernels, which takes longer than reading a character.
     """
     corners = vertices[triangles]
     face = vector.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -315,11 +315,11 @@ def _unpack_controls(texts: Mapping[str, Any], arrays: Mapping[str, Array]) -> C
 def _pack_animation(
     header: dict[str, Any], arrays: dict[str, Array], clips: Iterable[Clip], curves: Iterable[Curves]
 ) -> None:
-    """Add clips and curves to the header and to `arrays`; the header of a file without any says nothing of them."""
+    """Add clips and curves to the header and to `arrays`; a file without any has no such entry."""
     header.pop("clips", None)
     header.pop("curves", None)
     packed_clips = [_pack_clip(clip, f"clip{i}", arrays) for i, clip in enumerate(clips)]
-    packed_curves = [_pack_curves(own, f"curves{i}", arrays) for i, own in enumerate(curves)]
+    packed_curves = [_pack_curves(animation, f"curves{i}", arrays) for i, animation in enumerate(curves)]
     if packed_clips:
         header["clips"] = packed_clips
     if packed_curves:
@@ -351,8 +351,8 @@ def _pack_curves(curves: Curves, key: str, arrays: dict[str, Array]) -> dict[str
 def _unpack_curves(entry: Mapping[str, Any], key: str, arrays: Mapping[str, Array]) -> Curves:
     taken = dict.fromkeys(CURVE_NUMBERS, 0)
     curves = []
-    for each in entry["curves"]:
-        channel, keys = _unpack_channel(each["channel"]), int(each["keys"])
+    for item in entry["curves"]:
+        channel, keys = _unpack_channel(item["channel"]), int(item["keys"])
         shapes = {
             "times": (keys,),
             "values": (keys, len(channel)),
@@ -364,7 +364,7 @@ def _unpack_curves(entry: Mapping[str, Any], key: str, arrays: Mapping[str, Arra
         for name, shape in shapes.items():
             start, taken[name] = taken[name], taken[name] + int(np.prod(shape))
             numbers[name] = arrays[f"{key}.{name}"][start : taken[name]].reshape(shape)
-        before, after = each["extrapolation"]
+        before, after = item["extrapolation"]
         curves.append(Curve(channel, extrapolation=(before, after), **numbers))
     return Curves(entry["name"], curves, entry["labels"], entry["rate"], entry["about"], entry["moments"])
 

@@ -1,13 +1,13 @@
-"""The dope sheets of dragon and face in `sheets/`: what they may set, the poses that they share, and their clips.
+"""The dope sheets of dragon and face in `sheets/`: their vocabulary, the poses that they share, and their clips.
 
 **The dragon.** `poses/*.txt` hold what all its sheets share: poses of a group (`pose lids angry: ...`) and, in the
 files whose names begin with `face`, full faces made of them. Each folder beside it is a label with its clips, a sheet a
 clip, named as the clip is. Its controls are those of its rig, which come with its arrays.
 
-**The face.** A file a label, ten clips in each. What stands above the first clip of a file (rate, labels) holds for all
-of it. Every clip goes from the neutral face to its peak and back, and tells the frame of the peak. Its sheets key
+**The face.** A file a label, ten clips in each. The settings above the first clip of a file (rate, labels) hold for all
+of it. Every clip goes from the neutral face to its peak and back, and names the frame of the peak. Its sheets key
 ARKit's weights under the names of a face's regions: `mouth: smile=.8/.6` are the shapes `mouthSmileLeft` and
-`mouthSmileRight`. The turns of the head, in degrees, are shared out over the joints of head and neck.
+`mouthSmileRight`. The rotation of the head, in degrees, is distributed over the joints of head and neck.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from understudy.formats.arkit_names import SHAPE_NAMES
 DRAGON_LABELS = ("happy", "grumpy", "bored", "curious", "neutral", "roar", "head shake", "surprise")
 FACE_LABELS = ("anger", "contempt", "disgust", "fear", "happiness", "sadness", "surprise")
 FACE_PART = "Face"  # the part whose weights the face's sheets key
-# group -> name in a sheet -> ARKit's name, without a side where it has two
+# Group -> name in a sheet -> ARKit's name, without a side where it has two.
 FACE_SHAPES: dict[str, dict[str, str]] = {
     "eyes": {"up": "eyeLookUp", "down": "eyeLookDown", "in": "eyeLookIn", "out": "eyeLookOut"},
     "lids": {"blink": "eyeBlink", "squint": "eyeSquint", "wide": "eyeWide"},
@@ -60,13 +60,13 @@ FACE_SHAPES: dict[str, dict[str, str]] = {
     "jaw": {"open": "jawOpen", "forward": "jawForward", "left": "jawLeft", "right": "jawRight"},
     "tongue": {"out": "tongueOut"},
 }
-HEAD_TURNS = {"nod": "x", "turn": "y", "roll": "z"}  # down, to its left, crown to its right
-HEAD_TURN_LIMIT = 25.0  # degrees
-HEAD_TURN_SHARES = {"Neck": 0.35, "Head": 0.65}  # of the head's turns
+HEAD_TURNS = {"nod": "x", "turn": "y", "roll": "z"}  # positive: down, to its left, crown to its right
+HEAD_TURN_LIMIT_DEGREES = 25.0
+HEAD_TURN_SHARES = {"Neck": 0.35, "Head": 0.65}  # of the head's rotation
 
 
 class Library(NamedTuple):
-    """What sheets may speak of: controls, poses of groups ("lids.angry") and full faces."""
+    """What sheets may use: controls, poses of groups ("lids.angry") and full faces."""
 
     vocabulary: Vocabulary
     poses: dict[str, Pose]
@@ -94,7 +94,7 @@ def dragon_poses(controls: Controls) -> dict[str, Array]:
 
 
 def pose_row(controls: Controls, pose: Pose) -> Array:
-    """(C,) the controls of a pose; what it does not name rests."""
+    """(C,) the controls of a pose; controls that it does not name are at rest."""
     values = controls.rest.copy()
     for name, value in pose.items():
         values[controls.index(name)] = value
@@ -109,7 +109,7 @@ def dragon_library(controls: Controls) -> Library:
     for file in sorted(files, key=lambda file: (file.name.startswith("face"), file.name)):
         path = f"dragon/poses/{file.name}"
         sheet = library.sheet(file.read_text(encoding="utf-8"), path)
-        for what, name in sorted(sheet.own):
+        for what, name in sorted(sheet.definitions):
             if name in (library.poses if what == "pose" else library.faces):
                 raise BadFile(path, f"the {what} {name!r} was already given in another file")
         library = library._replace(poses=sheet.poses, faces=sheet.faces)
@@ -117,7 +117,7 @@ def dragon_library(controls: Controls) -> Library:
 
 
 def dragon_sheets(controls: Controls) -> list[Sheet]:
-    """The dope sheets of all the dragon's clips; names and labels are where the folders say."""
+    """The dope sheets of all the dragon's clips; their names and labels agree with files and folders."""
     library = dragon_library(controls)
     result: list[Sheet] = []
     for label in DRAGON_LABELS:
@@ -142,25 +142,25 @@ def face_curves() -> tuple[Curves, ...]:
 
 @lru_cache
 def face_library() -> Library:
-    """What the face's sheets may set, and the poses of groups that they share."""
+    """The vocabulary of the face's sheets, and the poses of groups that they share."""
     vocabulary = of_controls(face_controls())
     return Library(vocabulary, parse(_face_text("poses"), "face/poses.txt", vocabulary).poses, {})
 
 
 @lru_cache
 def face_controls() -> Controls:
-    """What the face's sheets key: the 52 weights and the three turns of the head."""
+    """The controls that the face's sheets key: the 52 weights and the three angles of the head."""
     shapes = face_shape_of()
     weights, turns = list(shapes), [f"head.{name}" for name in HEAD_TURNS]
     names = [*weights, *turns]
-    limit = np.array([1.0] * len(weights) + [HEAD_TURN_LIMIT] * len(turns))
+    limit = np.array([1.0] * len(weights) + [HEAD_TURN_LIMIT_DEGREES] * len(turns))
     return Controls(
         names,
         [name.partition(".")[0] for name in names],
         # weights stop at 1 where a pose or an overshoot would go on
         ["fine"] * len(weights) + ["bones"] * len(turns),
         ["weight"] * len(weights) + ["degrees"] * len(turns),
-        np.where(limit == HEAD_TURN_LIMIT, -HEAD_TURN_LIMIT, 0.0),
+        np.where(limit == HEAD_TURN_LIMIT_DEGREES, -HEAD_TURN_LIMIT_DEGREES, 0.0),
         np.zeros(len(names)),
         limit,
         [name in ("head.turn", "head.roll") for name in names],
@@ -192,23 +192,23 @@ def face_sheet_curves(sheet: Sheet) -> Curves:
     weights = [
         Curve.bezier_from_checked_arrays(
             Channel(FACE_PART, "weights", (shape,)),
-            own.times,
-            own.values[:, None],
-            own.before[:, None],
-            own.after[:, None],
+            column.times,
+            column.values[:, None],
+            column.before[:, None],
+            column.after[:, None],
         )
         for control, shape in face_shape_of().items()
-        if (own := columns.get(control)) is not None
+        if (column := columns.get(control)) is not None
     ]
     moments = {name: frame / sheet.rate for name, frame in sheet.moments.items()}
     return Curves(sheet.name, [*_head_turns(columns), *weights], sheet.labels, sheet.rate, sheet.about, moments)
 
 
 def _head_turns(columns: dict[str, Column]) -> list[Curve]:
-    """The turns of the head, shared out over its joints: Ry Rx Rz."""
+    """The rotation of the head, distributed over its joints: Ry Rx Rz."""
     if not any(f"head.{name}" in columns for name in HEAD_TURNS):
         return []
-    ends = next(own.times[[0, -1]] for name, own in columns.items() if name.startswith("head."))
+    ends = next(column.times[[0, -1]] for name, column in columns.items() if name.startswith("head."))
     none = np.zeros((2, 2))
     still = Column(ends, np.zeros(2), none, none, np.zeros(2, bool))
     turns = [columns.get(f"head.{name}", still) for name in ("turn", "nod", "roll")]
@@ -224,8 +224,8 @@ def _face_sheets_of(label: str) -> list[Sheet]:
     result = []
     for start, end in zip(starts, [*starts[1:], len(lines)]):
         # other clips become empty lines, so that errors name the right one
-        own = [*lines[: starts[0]], *[""] * (start - starts[0]), *lines[start:end]]
-        sheet = face_library().sheet("\n".join(own), f"face/{label}.txt")
+        clip = [*lines[: starts[0]], *[""] * (start - starts[0]), *lines[start:end]]
+        sheet = face_library().sheet("\n".join(clip), f"face/{label}.txt")
         if sheet.labels != (label,) or "peak" not in sheet.moments:
             raise BadFile(f"face/{label}.txt", f"{sheet.name} should have the label {label!r} and the moment 'peak'")
         result.append(sheet)

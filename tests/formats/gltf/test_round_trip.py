@@ -22,7 +22,7 @@ def test_round_trip(path: Path, tmp_path: Path) -> None:
     ending = ".gltf" if path.suffix == ".glb" and path.stat().st_size < 10**5 else ".glb"
     written = tmp_path / f"{path.stem}{ending}"
     notes = gltf.write(asset, written)
-    assert all("its bytes are not here" in note for note in notes)
+    assert all("its bytes are missing" in note for note in notes)
     again = gltf.read(written)
     assert not [note for note in again.notes if "shared" in note or "normalised" in note]
     assert [c.name for c in again.characters] == [c.name for c in asset.characters]

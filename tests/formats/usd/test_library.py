@@ -40,20 +40,20 @@ def file(tmp_path):
 def test_a_trial_that_does_not_come_through(file, monkeypatch, code):
     if code.startswith(LIMITED):
         pytest.importorskip("resource")
-    monkeypatch.setattr(library, "COMMAND", code)
+    monkeypatch.setattr(library, "TRIAL_COMMAND", code)
     with pytest.raises(BadFile, match="cannot get through it"):
-        library.finish(library.start(file), file)
+        library.finish_trial(library.start_trial(file), file)
 
 
 def test_what_the_trial_says_is_passed_on(file, monkeypatch):
     said = '{"kind": "Unsupported", "reason": "holds a whale", "place": "/Sea"}'
     code = f"import sys; sys.stdout.write({said!r}); sys.stdout.flush(); raise SystemExit(3)"
-    monkeypatch.setattr(library, "COMMAND", code)
+    monkeypatch.setattr(library, "TRIAL_COMMAND", code)
     with pytest.raises(Unsupported, match="/Sea: holds a whale"):
-        library.finish(library.start(file), file)
+        library.finish_trial(library.start_trial(file), file)
 
 
 def test_a_damaged_binary_file(file):
     file.write_bytes(b"PXR-USDC" + bytes(range(256)) * 4)
     with pytest.raises(BadFile, match=r"is damaged|cannot get through"):
-        library.finish(library.start(file), file)
+        library.finish_trial(library.start_trial(file), file)

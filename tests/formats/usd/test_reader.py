@@ -92,8 +92,8 @@ def test_a_binary_layer_behind_a_text_layer_is_tried_first(tmp_path, monkeypatch
     write(random_asset(np.random.default_rng(0)), tmp_path / "character.usdc")
     shot = write_text(tmp_path, "#usda 1.0\n( subLayers = [@./character.usdc@] )\n", "shot.usda")
     trials = []
-    start = library.start
-    monkeypatch.setattr(library, "start", lambda path: trials.append(path) or start(path))
+    start = library.start_trial
+    monkeypatch.setattr(library, "start_trial", lambda path: trials.append(path) or start(path))
     assert read(shot).characters
     assert trials == [shot]
 

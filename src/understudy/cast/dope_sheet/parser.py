@@ -1,14 +1,14 @@
-"""Reading dope sheets line by line; the grammar is `docs/sheets.md`, the words of a key are in `sheet`."""
+"""Reading dope sheets line by line. The grammar is `docs/sheets.md`; `sheet` reads the words of a key."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from understudy.cast.dope_sheet.sheet import (
-    AMOUNT,
+    AMOUNT_PATTERN,
     EASES,
     RESERVED,
-    How,
+    KeyInterpolation,
     Pose,
     Sheet,
     SheetContact,
@@ -20,10 +20,10 @@ from understudy.cast.dope_sheet.sheet import (
     read_span,
     read_words,
 )
-from understudy.cast.dope_sheet.tracks import Entry, Track, beyond, spread
+from understudy.cast.dope_sheet.tracks import Entry, Track, range_error, spread_tracks
 from understudy.errors import BadFile, InvalidInput
 
-PROSE = ("about", "labels", "clip")  # settings whose text may hold a colon
+TEXT_SETTINGS = ("about", "labels", "clip")  # settings whose text may hold a colon
 
 
 def parse(
@@ -33,7 +33,14 @@ def parse(
     poses: Mapping[str, Pose] | None = None,
     faces: Mapping[str, Pose] | None = None,
 ) -> Sheet:
-    """The sheet that a text describes; `path` and the line are named in errors, poses and faces known beforehand."""
+    """The sheet that a text describes.
+
+    Args:
+        text: the sheet; the grammar is `docs/sheets.md`.
+        path: the file that errors name, with the line.
+        vocabulary: what the sheet may set.
+        poses, faces: poses that the sheet may use besides its own.
+    """
     sheet = Sheet(path, poses=dict(poses or {}), faces=dict(faces or {}))
     reader = _Reader(sheet, vocabulary)
     place = "line 1"
@@ -48,12 +55,12 @@ def parse(
     for place, frame, what in reader.frames:
         if sheet.frames and not 0 <= frame <= sheet.frames:
             raise BadFile(path, f"{what} at frame {frame:g} is outside the clip (0 to {sheet.frames:g})", place)
-    spread(sheet, reader.tracks.values(), vocabulary)
+    spread_tracks(sheet, reader.tracks.values(), vocabulary)
     return sheet
 
 
 class _Reader:
-    """Reads line by line into a sheet; `place` is where it is."""
+    """Reads line by line into a sheet; `place` is the current line."""
 
     def __init__(self, sheet: Sheet, vocabulary: Vocabulary) -> None:
         self.sheet, self.vocabulary = sheet, vocabulary
@@ -70,7 +77,7 @@ class _Reader:
         elif word in ("pose", "face", "contact") and ":" in rest:
             name, _, body = rest.partition(":")
             {"pose": self.pose, "face": self.face, "contact": self.contact}[word](name.strip(), body)
-        elif ":" in line and word not in PROSE:
+        elif ":" in line and word not in TEXT_SETTINGS:
             self.title, _, body = line.partition(":")
             self.track(self.title, body)
         elif word == "blink" and self.vocabulary.blink:
@@ -114,7 +121,7 @@ class _Reader:
         self.frames.append((self.place, frame, f"the moment {name!r}"))
 
     def pose(self, title: str, body: str) -> None:
-        """`pose GROUP NAME: words` belongs to a group; `pose NAME: OWNER words, OWNER words` to nobody."""
+        """`pose GROUP NAME: words` belongs to a group; `pose NAME: OWNER words, OWNER words` to none."""
         group, _, name = title.rpartition(" ")
         group = group.strip()
         values: Pose = {}
@@ -128,9 +135,9 @@ class _Reader:
         self.define(self.sheet.faces, "face", name, self.values(body.split(), "", self.sheet.poses | self.sheet.faces))
 
     def values(self, given: list[str], owner: str, poses: Mapping[str, Pose]) -> Pose:
-        values = read_words(given, owner, poses, self.vocabulary, key=False).meant(self.vocabulary)
+        values = read_words(given, owner, poses, self.vocabulary, key=False).column_values(self.vocabulary)
         for column, value in values.items():
-            reason = beyond(self.vocabulary, column, value)
+            reason = range_error(self.vocabulary, column, value)
             if reason:
                 raise InvalidInput(reason)
         return values
@@ -139,9 +146,9 @@ class _Reader:
         plain = name.rpartition(".")[2]
         if not plain.isidentifier() or plain in RESERVED:
             raise InvalidInput(f"a {what} cannot be called {plain!r}: names are one word, and no ease")
-        if (what, name) in self.sheet.own:
+        if (what, name) in self.sheet.definitions:
             raise InvalidInput(f"the {what} {name!r} was already given")
-        self.sheet.own.add((what, name))
+        self.sheet.definitions.add((what, name))
         known[name] = values
 
     def contact(self, name: str, body: str) -> None:
@@ -179,7 +186,7 @@ class _Reader:
         amounts = (1.0, 1.0)
         delays: dict[str, float] = {}
         for option in given[2:]:
-            if found := AMOUNT.match(option):
+            if found := AMOUNT_PATTERN.match(option):
                 amounts = (float(found[1]), float(found[2] or found[1]))
             else:
                 delays.update([read_delay(option, self.vocabulary)])
@@ -189,5 +196,5 @@ class _Reader:
             (start, down, amounts, "hit"),
             (up, up + opening, (0.0, 0.0), "glide"),
         ):
-            said = Words(values=dict(zip(self.vocabulary.blink, values)), how=How(EASES[ease]))
+            said = Words(values=dict(zip(self.vocabulary.blink, values)), interpolation=KeyInterpolation(EASES[ease]))
             track.entries.append(Entry(self.place, f"{self.place}, blink {given[0]}", departure, frame, said, delays))

@@ -1,15 +1,15 @@
 """What a dope sheet holds, what it may set, and the words of a key. `docs/sheets.md` is the grammar.
 
 A sheet is text that an animator can read, compare and change; `parser.parse` reads one, `tracks` and `spline` make
-curves of it. Times are frames here, values as written (degrees, metres, weights).
+curves of it. Times are frames, values as written (degrees, metres, weights).
 
-**Vocabulary**: what a sheet may set, so that one grammar serves joints and faces. A sheet speaks of owners and names
-(`Head` and `ry`, `brows` and `raise`); a column is one number over time that they stand for. `raise` of `brows` stands
-for two columns, one for each side. What a vocabulary knows of each column: its rest, the range that it must not leave,
-and whether it drifts in a hold.
+**Vocabulary**: what a sheet may set, so that one grammar serves joints and faces. A sheet names owners and their values
+(`Head` and `ry`, `brows` and `raise`); a column is one number over time. `raise` of `brows` means two columns, one for
+each side. Of each column a vocabulary holds the rest, the range that it must not leave, and whether it drifts in a
+hold.
 
-**Words**: times, values, poses with their amounts, and how a key is reached. `rx=4`, `smile=.8/1`, `crouch*0.5` and
-`os=12:5` are words. What they cannot mean is refused with `InvalidInput`; the parser adds file and line.
+**Words** of a key: times, values, poses with their amounts, and its interpolation. `rx=4`, `smile=.8/1`, `crouch*0.5`
+and `os=12:5` are words. Other words are refused with `InvalidInput`; the parser adds file and line.
 """
 
 from __future__ import annotations
@@ -22,42 +22,58 @@ from typing import NamedTuple
 from understudy.character.controls import Controls
 from understudy.errors import InvalidInput
 
-# The lengths of the handles that leave and arrive, as parts of the way in time.
+# The lengths of the leaving and the arriving handle, as parts of the segment's duration.
 EASES: dict[str, tuple[float, float]] = {
     "soft": (0.42, 0.42),
-    "snap": (0.12, 0.72),  # away at once, long arrival
-    "hit": (0.60, 0.12),  # slow away, stops dead
+    "snap": (0.12, 0.72),  # leaves at once, arrives slowly
+    "hit": (0.60, 0.12),  # leaves slowly, stops abruptly
     "heavy": (0.62, 0.34),
     "glide": (0.30, 0.62),
     "late": (0.80, 0.20),  # hardly moves until the end
     "even": (1 / 3, 1 / 3),  # with slopes by hand: exactly a parabola
 }
 
+AXES = ("rx", "ry", "rz", "tx", "ty", "tz")
+SIDES = ("L", "R")
+# Layers whose controls stop at their range where the amount of a pose would go beyond it.
+SECONDARY_LAYERS = ("fine", "lattice")
+RESERVED = frozenset({*EASES, "line", "break", "still"})  # words that cannot be the name of a pose
+
+NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)"
+PAIR = rf"({NUMBER})(?:/({NUMBER}))?"
+KEY_TIME_PATTERN = re.compile(rf"(?:({NUMBER})>)?({NUMBER})$")
+SETTING_PATTERN = re.compile(rf"([A-Za-z_][\w.]*)={PAIR}$")
+POSE_PATTERN = re.compile(rf"([A-Za-z_][\w.]*)(?:\*{PAIR})?$")
+AMOUNT_PATTERN = re.compile(rf"\*{PAIR}$")
+OVERSHOOT_PATTERN = re.compile(rf"os=({NUMBER}):({NUMBER})(?::(\d))?$")
+HANDLES_PATTERN = re.compile(rf"({NUMBER}),({NUMBER})$")
+DELAY_PATTERN = re.compile(rf"(\w+)\+({NUMBER})$")
+
 Pose = dict[str, float]  # column -> value: "LowerArm.rx": -22, "brows.raise.L": 0.8
 
 
-class How(NamedTuple):
-    """How a key is reached and left. Slopes are units a second."""
+class KeyInterpolation(NamedTuple):
+    """How the curve reaches and leaves a key. Slopes are in units a second."""
 
     handles: tuple[float, float] = EASES["soft"]
     straight: bool = False
-    overshoot: tuple[float, float, int] | None = None  # part of the move, frames a swing, swings
+    overshoot: tuple[float, float, int] | None = None  # part of the move, frames a swing, number of swings
     broken: bool = False
     arriving: float | None = None
     leaving: float | None = None
 
 
-PLAIN = How()
+DEFAULT_INTERPOLATION = KeyInterpolation()
 
 
 class Key(NamedTuple):
     """One key of one column."""
 
-    place: str  # where it stands, for errors
+    place: str  # in the file, for errors
     departure: float | None  # None: from the key before
     frame: float
     value: float
-    how: How = PLAIN
+    interpolation: KeyInterpolation = DEFAULT_INTERPOLATION
 
 
 class Span(NamedTuple):
@@ -68,7 +84,7 @@ class Span(NamedTuple):
 
 
 class SheetContact(NamedTuple):
-    """From one frame to another something stands on the ground."""
+    """From one frame to another a joint is in contact with the ground."""
 
     joint: str
     start: float
@@ -90,35 +106,30 @@ class Sheet:
     holds: list[Span] = field(default_factory=list)  # where stillness is meant
     contacts: list[SheetContact] = field(default_factory=list)
     poses: dict[str, Pose] = field(default_factory=dict)  # "crouch", or "mouth.grin" where it belongs to a group
-    faces: dict[str, Pose] = field(default_factory=dict)  # poses of everything
-    own: set[tuple[str, str]] = field(default_factory=set)  # ("pose", "mouth.grin"): given here, not known beforehand
+    faces: dict[str, Pose] = field(default_factory=dict)  # poses of the whole face
+    definitions: set[tuple[str, str]] = field(default_factory=set)  # ("pose", "mouth.grin"): poses that it defines
     tracks: dict[str, list[Key]] = field(default_factory=dict)
     still: set[str] = field(default_factory=set)
-
-
-AXES = ("rx", "ry", "rz", "tx", "ty", "tz")
-SIDES = ("L", "R")
-SECONDARY = ("fine", "lattice")  # layers that go along in poses; an amount is chosen for what is seen, not for them
 
 
 @dataclass(frozen=True)
 class Vocabulary:
     """Columns by owner and name. A name with two columns has sides, left and right."""
 
-    kind: str  # what an owner is called in errors
+    kind: str  # the noun for an owner in errors
     owners: Mapping[str, Mapping[str, tuple[str, ...]]]
     rests: Mapping[str, float]  # of each column
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    still: frozenset[str] = frozenset()  # columns that never drift
-    yielding: frozenset[str] = frozenset()  # columns that stop at their range where a pose or an overshoot goes on
-    parts: Mapping[str, str] = field(default_factory=dict)  # column -> the part of a track that can be delayed with it
-    whole: bool = False  # whether a pose brings what it does not name to rest, as far as its track uses it
+    still: frozenset[str] = frozenset()  # columns that never drift in holds
+    clamped: frozenset[str] = frozenset()  # columns that stop at their range where a pose or an overshoot goes beyond
+    parts: Mapping[str, str] = field(default_factory=dict)  # column -> the part of a track that a delay can name
+    whole: bool = False  # whether a pose returns the other columns of its track to rest
     arc: str = ""  # the column that arc= dips
     blink: tuple[str, ...] = ()  # the columns of a blink, left and right
-    private: Mapping[str, frozenset[str]] = field(default_factory=dict)  # track -> columns that poses leave to it
+    private: Mapping[str, frozenset[str]] = field(default_factory=dict)  # track -> columns that no pose sets
 
     def names(self, owner: str) -> Mapping[str, tuple[str, ...]]:
-        """What an owner has."""
+        """The names of an owner, and the columns of each."""
         if owner not in self.owners:
             raise InvalidInput(f"there is no {self.kind} {owner!r}; available: {', '.join(self.owners)}")
         return self.owners[owner]
@@ -130,22 +141,22 @@ class Vocabulary:
             owner, name = first, rest
         known = self.names(owner)
         base, _, side = name.partition(".")
-        found = known.get(base, ())
-        if side in SIDES and len(found) == 2:
-            return (found[SIDES.index(side)],)
-        if side or not found:
-            raise InvalidInput(f"{owner} has no {name!r}; available: {_few(known, base)}")
-        return found
+        columns = known.get(base, ())
+        if side in SIDES and len(columns) == 2:
+            return (columns[SIDES.index(side)],)
+        if side or not columns:
+            raise InvalidInput(f"{owner} has no {name!r}; available: {_list_similar(known, base)}")
+        return columns
 
-    def late(self, part: str) -> None:
-        """Refuse a delay of something that cannot be late by itself."""
+    def check_delay(self, part: str) -> None:
+        """Refuse a delay of something that is not a part of a track."""
         known = dict.fromkeys(self.parts.values())
         if part not in known:
             what = self.kind if self.kind == "joint" else "side"
             raise InvalidInput(f"there is no {what} {part!r}; available: {', '.join(known)}")
 
 
-def _few(known: Iterable[str], wanted: str) -> str:
+def _list_similar(known: Iterable[str], wanted: str) -> str:
     """The known names, those that resemble the wanted one first, cut short."""
     import difflib
 
@@ -156,7 +167,7 @@ def _few(known: Iterable[str], wanted: str) -> str:
 
 
 def of_joints(joints: Iterable[str]) -> Vocabulary:
-    """Degrees about the axes of each joint and metres from its place at rest; translations hold exactly."""
+    """Degrees about the axes of each joint and metres from its position at rest; translations never drift."""
     owners = {joint: {axis: (f"{joint}.{axis}",) for axis in AXES} for joint in joints}
     parts = {column: joint for joint, names in owners.items() for (column,) in names.values()}
     return Vocabulary(
@@ -169,7 +180,7 @@ def of_joints(joints: Iterable[str]) -> Vocabulary:
 
 
 def of_controls(controls: Controls) -> Vocabulary:
-    """The controls of a face by group. `breath: air=` stands for neck.breath, `blink` for lids.blink."""
+    """The controls of a face by group. `breath: air=` sets neck.breath, `blink` sets lids.blink."""
     owners: dict[str, dict[str, tuple[str, ...]]] = {}
     parts = {}
     for name in controls.names:
@@ -196,7 +207,7 @@ def of_controls(controls: Controls) -> Vocabulary:
         rests=dict(zip(controls.names, controls.rest.tolist())),
         ranges=dict(zip(controls.names, zip(controls.low.tolist(), controls.high.tolist()))),
         still=frozenset(blink),
-        yielding=frozenset(name for name, layer in zip(controls.names, controls.layers) if layer in SECONDARY),
+        clamped=frozenset(name for name, layer in zip(controls.names, controls.layers) if layer in SECONDARY_LAYERS),
         parts=parts,
         whole=True,
         arc="head.nod" if "head.nod" in controls else "",
@@ -205,19 +216,7 @@ def of_controls(controls: Controls) -> Vocabulary:
     )
 
 
-NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)"
-PAIR = rf"({NUMBER})(?:/({NUMBER}))?"
-KEY_TIME = re.compile(rf"(?:({NUMBER})>)?({NUMBER})$")
-SETTING = re.compile(rf"([A-Za-z_][\w.]*)={PAIR}$")
-POSE = re.compile(rf"([A-Za-z_][\w.]*)(?:\*{PAIR})?$")
-AMOUNT = re.compile(rf"\*{PAIR}$")
-OVERSHOOT = re.compile(rf"os=({NUMBER}):({NUMBER})(?::(\d))?$")
-HANDLES = re.compile(rf"({NUMBER}),({NUMBER})$")
-DELAY = re.compile(rf"(\w+)\+({NUMBER})$")
-RESERVED = frozenset({*EASES, "line", "break", "still"})  # words that a pose cannot have as its name
-
-
-class Use(NamedTuple):
+class PoseUse(NamedTuple):
     """A pose with its amounts on the left and on the right."""
 
     pose: Pose
@@ -227,14 +226,14 @@ class Use(NamedTuple):
 
 @dataclass
 class Words:
-    """What the words of one key or pose say."""
+    """The words of one key or pose."""
 
-    uses: list[Use] = field(default_factory=list)
-    values: Pose = field(default_factory=dict)  # set by name, over whatever the poses say
-    how: How = PLAIN
+    uses: list[PoseUse] = field(default_factory=list)
+    values: Pose = field(default_factory=dict)  # set by name, in place of the poses' values
+    interpolation: KeyInterpolation = DEFAULT_INTERPOLATION
     arc: float | None = None
 
-    def meant(self, vocabulary: Vocabulary) -> Pose:
+    def column_values(self, vocabulary: Vocabulary) -> Pose:
         """The values of all columns that are named: poses added to each other relative to rest, then single values."""
         result: Pose = {}
         for pose, left, right in self.uses:
@@ -242,10 +241,75 @@ class Words:
                 rest = vocabulary.rests[column]
                 amount = left if column.endswith(".L") else right if column.endswith(".R") else 0.5 * (left + right)
                 result[column] = result.get(column, rest) + amount * (value - rest)
-        for column in vocabulary.yielding.intersection(result):
+        for column in vocabulary.clamped.intersection(result):
             low, high = vocabulary.ranges[column]
             result[column] = min(max(result[column], low), high)
         return result | self.values
+
+
+def read_words(
+    words: list[str], owner: str, poses: Mapping[str, Pose], vocabulary: Vocabulary, key: bool = True
+) -> Words:
+    """The words of an owner's key or pose; only those of a key (`key`) may set its interpolation."""
+    result = Words()
+    for word in words:
+        setting = SETTING_PATTERN.match(word)
+        # the tongue has a control named `out`: in its track out= sets the control, not a slope
+        is_control = setting is not None and setting[1] in vocabulary.owners.get(owner, ())
+        if key and not is_control and _read_interpolation(word, result):
+            continue
+        if setting:
+            columns = vocabulary.columns(owner, setting[1])
+            left, right = float(setting[2]), float(setting[3] or setting[2])
+            if setting[3] and len(columns) < 2:
+                raise InvalidInput(f"{columns[0]} has no sides, but is given two values, {word!r}")
+            result.values.update(zip(columns, (left, right)))
+        elif pose := POSE_PATTERN.match(word):
+            known = _find_pose(pose[1], owner, poses, vocabulary)
+            result.uses.append(PoseUse(known, float(pose[2] or 1), float(pose[3] or pose[2] or 1)))
+        else:
+            example = next(iter(vocabulary.owners.get(owner) or next(iter(vocabulary.owners.values()))))
+            raise InvalidInput(f"expected a value such as {example}=1.2 or a pose, but found {word!r}")
+    return result
+
+
+def _find_pose(name: str, owner: str, poses: Mapping[str, Pose], vocabulary: Vocabulary) -> Pose:
+    for known in (f"{owner}.{name}", name):
+        if known in poses:
+            return poses[known]
+    if vocabulary.whole and name.rpartition(".")[2] == "rest":
+        return {}
+    usable = [known.removeprefix(f"{owner}.") for known in poses if "." not in known or known.startswith(f"{owner}.")]
+    raise InvalidInput(f"there is no pose or ease {name!r}; available: {', '.join([*usable, *EASES])}")
+
+
+def _read_interpolation(word: str, into: Words) -> bool:
+    """Whether a word belongs to the interpolation of a key; if so `into` takes it."""
+    settings = into.interpolation
+    if word in EASES:
+        settings = settings._replace(handles=EASES[word])
+    elif handles := HANDLES_PATTERN.match(word):
+        leaving, arriving = float(handles[1]), float(handles[2])
+        if not (0 <= leaving <= 1 and 0 <= arriving <= 1):
+            raise InvalidInput(f"handles should lie between 0 and 1, but are {leaving:g},{arriving:g}")
+        settings = settings._replace(handles=(leaving, arriving))
+    elif overshoot := OVERSHOOT_PATTERN.match(word):
+        settings = settings._replace(overshoot=(float(overshoot[1]) / 100, float(overshoot[2]), int(overshoot[3] or 1)))
+    elif word in ("line", "break"):
+        settings = settings._replace(straight=True) if word == "line" else settings._replace(broken=True)
+    elif word.startswith(("in=", "out=")):
+        slope = read_number(word.partition("=")[2])
+        settings = settings._replace(arriving=slope) if word.startswith("in=") else settings._replace(leaving=slope)
+    elif word.startswith("arc="):
+        into.arc = read_number(word.partition("=")[2])
+    elif word.startswith("os="):
+        raise InvalidInput(
+            f"an overshoot should be written os=percent:frames or os=percent:frames:swings, not {word!r}"
+        )
+    else:
+        return False
+    into.interpolation = settings
+    return True
 
 
 def read_number(text: str) -> float:
@@ -257,7 +321,7 @@ def read_number(text: str) -> float:
 
 def read_key_time(text: str) -> tuple[float | None, float]:
     """Departure, if written, and arrival of a key."""
-    found = KEY_TIME.match(text)
+    found = KEY_TIME_PATTERN.match(text)
     if not found:
         raise InvalidInput(f"a key should begin with a frame (52 or 42>52), but begins with {text!r}")
     departure = None if found[1] is None else float(found[1])
@@ -269,82 +333,17 @@ def read_key_time(text: str) -> tuple[float | None, float]:
 
 def read_span(text: str, what: str) -> Span:
     """Two frames, start>end."""
-    found = KEY_TIME.match(text.strip())
+    found = KEY_TIME_PATTERN.match(text.strip())
     if not found or found[1] is None or float(found[1]) >= float(found[2]):
         raise InvalidInput(f"a {what} should be written start>end, but is {text.strip()!r}")
     return Span(float(found[1]), float(found[2]))
 
 
 def read_delay(text: str, vocabulary: Vocabulary) -> tuple[str, float]:
-    """A part of a track, and how many frames it is late."""
-    found = DELAY.match(text)
+    """A part of a track, and its delay in frames."""
+    found = DELAY_PATTERN.match(text)
     if not found:
         example = "Joint+frames" if vocabulary.kind == "joint" else "L+frames or R+frames"
         raise InvalidInput(f"after a track's name stand still or {example}, but not {text!r}")
-    vocabulary.late(found[1])
+    vocabulary.check_delay(found[1])
     return found[1], float(found[2])
-
-
-def read_words(
-    words: list[str], owner: str, poses: Mapping[str, Pose], vocabulary: Vocabulary, key: bool = True
-) -> Words:
-    """What the words say of an owner; only those of a key may tell how it is reached."""
-    result = Words()
-    for word in words:
-        setting = SETTING.match(word)
-        # a tongue has a control called out: there out= is the control, and not a slope
-        mine = setting is not None and setting[1] in vocabulary.owners.get(owner, ())
-        if key and not mine and _tells_how(word, result):
-            continue
-        if setting:
-            columns = vocabulary.columns(owner, setting[1])
-            left, right = float(setting[2]), float(setting[3] or setting[2])
-            if setting[3] and len(columns) < 2:
-                raise InvalidInput(f"{columns[0]} has no sides, but is given two values, {word!r}")
-            result.values.update(zip(columns, (left, right)))
-        elif pose := POSE.match(word):
-            found = _known_pose(pose[1], owner, poses, vocabulary)
-            result.uses.append(Use(found, float(pose[2] or 1), float(pose[3] or pose[2] or 1)))
-        else:
-            example = next(iter(vocabulary.owners.get(owner) or next(iter(vocabulary.owners.values()))))
-            raise InvalidInput(f"expected a value such as {example}=1.2 or a pose, but found {word!r}")
-    return result
-
-
-def _known_pose(name: str, owner: str, poses: Mapping[str, Pose], vocabulary: Vocabulary) -> Pose:
-    for known in (f"{owner}.{name}", name):
-        if known in poses:
-            return poses[known]
-    if vocabulary.whole and name.rpartition(".")[2] == "rest":
-        return {}
-    mine = [known.removeprefix(f"{owner}.") for known in poses if "." not in known or known.startswith(f"{owner}.")]
-    raise InvalidInput(f"there is no pose or ease {name!r}; available: {', '.join([*mine, *EASES])}")
-
-
-def _tells_how(word: str, into: Words) -> bool:
-    """Whether a word says how a key is reached; if so it is taken in."""
-    how = into.how
-    if word in EASES:
-        how = how._replace(handles=EASES[word])
-    elif handles := HANDLES.match(word):
-        leaving, arriving = float(handles[1]), float(handles[2])
-        if not (0 <= leaving <= 1 and 0 <= arriving <= 1):
-            raise InvalidInput(f"handles should lie between 0 and 1, but are {leaving:g},{arriving:g}")
-        how = how._replace(handles=(leaving, arriving))
-    elif overshoot := OVERSHOOT.match(word):
-        how = how._replace(overshoot=(float(overshoot[1]) / 100, float(overshoot[2]), int(overshoot[3] or 1)))
-    elif word in ("line", "break"):
-        how = how._replace(straight=True) if word == "line" else how._replace(broken=True)
-    elif word.startswith(("in=", "out=")):
-        slope = read_number(word.partition("=")[2])
-        how = how._replace(arriving=slope) if word.startswith("in=") else how._replace(leaving=slope)
-    elif word.startswith("arc="):
-        into.arc = read_number(word.partition("=")[2])
-    elif word.startswith("os="):
-        raise InvalidInput(
-            f"an overshoot should be written os=percent:frames or os=percent:frames:swings, not {word!r}"
-        )
-    else:
-        return False
-    into.how = how
-    return True

@@ -1,4 +1,4 @@
-"""From keys as written to one column of a curve: departures, holds and overshoot become nodes, and slopes are found.
+"""From keys as written to one column of a curve: departures, holds and overshoot become nodes with slopes.
 
 A node is a key of the finished curve. Its slope is automatic unless given by hand: zero where the value turns or rests,
 otherwise the harmonic mean 2 a b / (a + b) of the chords' slopes a and b on both sides [Fritsch and Butland 1984], made
@@ -15,21 +15,21 @@ from typing import NamedTuple
 import numpy as np
 
 from understudy import checks
-from understudy.cast.dope_sheet.sheet import PLAIN, How, Key
+from understudy.cast.dope_sheet.sheet import DEFAULT_INTERPOLATION, Key, KeyInterpolation
 from understudy.checks import Array
 from understudy.errors import BadFile
 from understudy.maths import bezier
 
-DRIFT = 0.05  # of the last move: what a hold goes on by
-SHORTEST_HOLD = 3.0  # frames; a shorter one stays where it is, since nobody could see it drift
+HOLD_DRIFT_RATIO = 0.05  # of the last move: how far a hold drifts on
+MIN_DRIFTING_HOLD_FRAMES = 3.0  # a shorter hold does not drift, since that would not be visible
 
 
 class Node(NamedTuple):
-    """A key of the finished column; `how` describes the way that leads here, and the slopes here."""
+    """A key of the finished column; `interpolation` is that of the segment before it, and of its slopes."""
 
     frame: float
     value: float
-    how: How = PLAIN
+    interpolation: KeyInterpolation = DEFAULT_INTERPOLATION
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Column:
     values: Array
     before: Array
     after: Array
-    broken: Array  # (K,) bool: a corner is meant
+    broken: Array  # (K,) bool: a corner is intended
 
     def split(self, times: Array) -> Column:
         """The same column with its keys at `times` (M,), which include its own; its shape does not change.
@@ -77,23 +77,25 @@ def _blossom(p: Array, u: Array, v: Array, w: Array) -> Array:
 
 
 class ColumnRange(NamedTuple):
-    """What a column is called, where it rests, and what it must not leave."""
+    """The name of a column, its rest, and the range that it must not leave."""
 
     column: str = ""
     rest: float = 0.0
     low: float = -np.inf
     high: float = np.inf
-    yields: bool = False  # whether an overshoot stops at the end of the range, instead of being refused
+    clamps: bool = False  # whether an overshoot stops at the end of the range, instead of being refused
 
 
-FREE = ColumnRange()
+UNBOUNDED_RANGE = ColumnRange()
 
 
-def nodes(keys: Sequence[Key], frames: float, still: bool, path: str, within: ColumnRange = FREE) -> list[Node]:
+def nodes(
+    keys: Sequence[Key], frames: float, still: bool, path: str, within: ColumnRange = UNBOUNDED_RANGE
+) -> list[Node]:
     """The keys of the finished column, from frame 0 to the last, in frames."""
     result: list[Node] = []
     move = 0.0
-    drift = 0.0 if still else DRIFT
+    drift = 0.0 if still else HOLD_DRIFT_RATIO
     if not keys or keys[0].frame > 0:
         result.append(Node(0.0, within.rest))
     for key in keys:
@@ -103,43 +105,43 @@ def nodes(keys: Sequence[Key], frames: float, still: bool, path: str, within: Co
                 named = f"{within.column} " if within.column else ""
                 reason = f"{named}leaves or arrives before the key before it has settled (frame {result[-1].frame:g})"
                 raise BadFile(path, reason, key.place)
-            result += _held(result[-1], departure, drift * move, within)
+            result += _hold_end(result[-1], departure, drift * move, within)
             move = key.value - result[-1].value
         result += _arrival(key, move, within, path)
     if result[-1].frame > frames:
         raise BadFile(path, f"settles at frame {result[-1].frame:g}, after the last frame ({frames:g})", keys[-1].place)
-    return result + _held(result[-1], frames, drift * move, within)
+    return result + _hold_end(result[-1], frames, drift * move, within)
 
 
-def _held(last: Node, departure: float, drift: float, within: ColumnRange) -> list[Node]:
-    """The end of a hold: a little further, but never out of the range."""
+def _hold_end(last: Node, departure: float, drift: float, within: ColumnRange) -> list[Node]:
+    """The node at the end of a hold, which has drifted a little further, but never out of the range."""
     if departure <= last.frame:
         return []
-    if departure - last.frame < SHORTEST_HOLD:
+    if departure - last.frame < MIN_DRIFTING_HOLD_FRAMES:
         drift = 0.0
     return [Node(departure, min(max(last.value + drift, within.low), within.high))]
 
 
 def _arrival(key: Key, move: float, within: ColumnRange, path: str) -> list[Node]:
-    if key.how.overshoot is None:
-        return [Node(key.frame, key.value, key.how)]
-    part, step, swings = key.how.overshoot
+    if key.interpolation.overshoot is None:
+        return [Node(key.frame, key.value, key.interpolation)]
+    part, step, swings = key.interpolation.overshoot
     sizes = [part * move * (-0.5) ** swing for swing in range(swings)] + [0.0]
-    values = [_kept(key, key.value + size, within, path) for size in sizes]
-    first = Node(key.frame, values[0], key.how._replace(leaving=None))
+    values = [_overshoot_value(key, key.value + size, within, path) for size in sizes]
+    first = Node(key.frame, values[0], key.interpolation._replace(leaving=None))
     return [first, *(Node(key.frame + number * step, value) for number, value in enumerate(values[1:], 1))]
 
 
-def _kept(key: Key, value: float, within: ColumnRange, path: str) -> float:
-    """A value of an overshoot, if the range has room for it.
+def _overshoot_value(key: Key, value: float, within: ColumnRange, path: str) -> float:
+    """A value of an overshoot; `BadFile` where it leaves the range.
 
-    Where a column comes back to rest at the end of its range (a weight that fades to zero) there is nothing to
-    overshoot into, and it stops there; so does one that yields.
+    A column that comes back to rest at the end of its range (a weight that fades to zero) stops there; so does one that
+    clamps.
     """
     beyond = max(value - within.high, within.low - value)
     if beyond <= 1e-9:
         return value
-    if within.yields or (key.value == within.rest and within.rest in (within.low, within.high)):
+    if within.clamps or (key.value == within.rest and within.rest in (within.low, within.high)):
         return min(max(value, within.low), within.high)
     reason = (
         f"{within.column} overshoots to {value:.4g}, {beyond:.3g} beyond its range of {within.low:g} to {within.high:g}"
@@ -147,34 +149,34 @@ def _kept(key: Key, value: float, within: ColumnRange, path: str) -> float:
     raise BadFile(path, reason, key.place)
 
 
-def column(found: Sequence[Node], rate: float) -> Column:
+def column(sequence: Sequence[Node], rate: float) -> Column:
     """One finished column, times in seconds."""
-    return columns([found], rate)[0]
+    return columns([sequence], rate)[0]
 
 
-def columns(found: Sequence[Sequence[Node]], rate: float) -> list[Column]:
+def columns(sequences: Sequence[Sequence[Node]], rate: float) -> list[Column]:
     """Finished columns, all computed at once, times in seconds."""
-    every = [node for own in found for node in own]
-    ends = np.cumsum([len(own) for own in found])
+    every = [node for sequence in sequences for node in sequence]
+    ends = np.cumsum([len(sequence) for sequence in sequences])
     times = np.array([node.frame for node in every]) / rate
     values = np.array([node.value for node in every])
-    handles = np.array([node.how.handles for node in every])
-    # between two columns there is no way: it gets some length, no rise, and no handles
+    handles = np.array([node.interpolation.handles for node in every])
+    # there is no segment between two columns: it gets some length, no rise, and no handles
     apart = ends[:-1] - 1
     length = np.diff(times)
     length[apart] = 1.0
     rise = np.diff(values)
     rise[apart] = 0.0
     chord = rise / length
-    # handles of the way that begins and of the way that ends at each node, in seconds; none beyond the ends
+    # handles of the segments that begin and that end at each node, in seconds; none beyond the ends
     out = np.append(handles[1:, 0] * length, 0.0)
     into = np.append(0.0, handles[1:, 1] * length)
     out[apart] = into[apart + 1] = 0.0
     slope = _slopes(chord, length, out, into)
     arriving, leaving = slope.copy(), slope.copy()
     broken = np.zeros(len(every), dtype=bool)
-    for k in _special(every):
-        _by_hand(every, k, chord, length, (into, arriving), (out, leaving), broken)
+    for k in _nodes_with_given_slopes(every):
+        _set_given_slopes(every, k, chord, length, (into, arriving), (out, leaving), broken)
     before = checks.freeze(np.stack([into, into * arriving], axis=1))
     after = checks.freeze(np.stack([out, out * leaving], axis=1))
     for array in (times, values, broken):
@@ -183,18 +185,18 @@ def columns(found: Sequence[Sequence[Node]], rate: float) -> list[Column]:
     return [Column(times[a:b], values[a:b], before[a:b], after[a:b], broken[a:b]) for a, b in pairwise(starts)]
 
 
-def _special(every: Sequence[Node]) -> list[int]:
+def _nodes_with_given_slopes(every: Sequence[Node]) -> list[int]:
     """The nodes whose slopes are not all automatic."""
-    found = set()
-    for k, (_, _, how) in enumerate(every):
-        if how.straight:
-            found |= {k - 1, k}
-        if how.broken or how.arriving is not None or how.leaving is not None:
-            found.add(k)
-    return sorted(found)
+    numbers = set()
+    for k, (_, _, interpolation) in enumerate(every):
+        if interpolation.straight:
+            numbers |= {k - 1, k}
+        if interpolation.broken or interpolation.arriving is not None or interpolation.leaving is not None:
+            numbers.add(k)
+    return sorted(numbers)
 
 
-def _by_hand(
+def _set_given_slopes(
     every: Sequence[Node],
     k: int,
     chord: Array,
@@ -203,19 +205,19 @@ def _by_hand(
     departure: tuple[Array, Array],
     broken: Array,
 ) -> None:
-    """Node k of `every` with slopes by hand, corners and straight ways, in place; (handle, slope) for each side."""
-    how, (into, arriving), (out, leaving) = every[k].how, arrival, departure
-    leaving_line = k < len(chord) and every[k + 1].how.straight
-    broken[k] = how.broken or leaving_line or how.straight
+    """Set given slopes, corners and straight segments of node k, in place; (handle, slope) for each side."""
+    interpolation, (into, arriving), (out, leaving) = every[k].interpolation, arrival, departure
+    leaving_line = k < len(chord) and every[k + 1].interpolation.straight
+    broken[k] = interpolation.broken or leaving_line or interpolation.straight
     if broken[k]:
         arriving[k] = leaving[k] = 0.0
-    given = how.leaving if how.arriving is None else how.arriving
-    if how.arriving is not None or (given is not None and not broken[k]):
+    given = interpolation.leaving if interpolation.arriving is None else interpolation.arriving
+    if interpolation.arriving is not None or (given is not None and not broken[k]):
         arriving[k] = given
-    given = how.arriving if how.leaving is None else how.leaving
-    if how.leaving is not None or (given is not None and not broken[k]):
+    given = interpolation.arriving if interpolation.leaving is None else interpolation.leaving
+    if interpolation.leaving is not None or (given is not None and not broken[k]):
         leaving[k] = given
-    if how.straight:
+    if interpolation.straight:
         arriving[k], into[k] = chord[k - 1], length[k - 1] / 3
     if leaving_line:
         leaving[k], out[k] = chord[k], length[k] / 3
@@ -226,7 +228,7 @@ def _slopes(chord: Array, length: Array, out: Array, into: Array) -> Array:
     a, b = chord[:-1], chord[1:]
     onward = a * b > 0
     inner = np.where(onward, 2 * a * b / np.where(onward, a + b, 1.0), 0.0)
-    # the handle's rise, slope x handle, must not exceed that of the way it belongs to
+    # the handle's rise, slope x handle, must not exceed that of its segment
     reach_a = np.abs(a) * length[:-1] / np.maximum(into[1:-1], 1e-9)
     reach_b = np.abs(b) * length[1:] / np.maximum(out[1:-1], 1e-9)
     inner = np.sign(inner) * np.minimum(np.abs(inner), np.minimum(reach_a, reach_b))

@@ -1,7 +1,7 @@
 """glTF 2.0, as .glb and .gltf: characters, their meshes, skins, shapes, materials and animations, in and out.
 
-Nothing in a file is believed: every number, index and range is checked before it is used, and what a file claims is
-compared with what it holds before any memory is taken. The specification is Khronos' glTF 2.0.1; where it leaves a
+Files are not trusted: every number, index and range is checked before it is used, and the sizes that a file claims are
+compared with its bytes before any memory is taken. The specification is Khronos' glTF 2.0.1; where it leaves a
 choice, three.js is followed.
 """
 
@@ -15,7 +15,7 @@ __all__ = ["read", "write"]
 
 
 def read(path: str | Path) -> Asset:
-    """See `gltf.reader`; reader and writer are loaded by the call that needs them, so that `info` starts fast."""
+    """See `gltf.characters`; reader and writer are loaded by the call that needs them, so that `info` starts fast."""
     from understudy.formats.gltf import characters
 
     return characters.read(path)

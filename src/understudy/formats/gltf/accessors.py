@@ -1,6 +1,6 @@
 """Accessors: typed arrays out of buffers, strided, sparse, normalised or without any data.
 
-What an accessor claims is compared with what the buffer holds before any memory is taken. `min` and `max` are ignored.
+The size that an accessor claims is compared with its buffer before any memory is taken. `min` and `max` are ignored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ DTYPE_PER_COMPONENT: dict[int, np.dtype[Any]] = {
 }
 FLOAT_COMPONENT = 5126
 COLUMNS_PER_TYPE = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
-MAX_ELEMENTS = 1 << 31  # elements: an index of 32 bits reaches no further
+MAX_ELEMENTS = 1 << 31  # the range of a 32-bit index
 
 
 class Accessors:
@@ -78,9 +78,9 @@ class Accessors:
         if not isinstance(kind, str) or kind not in COLUMNS_PER_TYPE:
             return entry.bad("type", f"is {format_value(kind)}, but should be one of {_join_choices(COLUMNS_PER_TYPE)}")
         wanted = f"{_join_choices(kinds)} of {_join_choices(DTYPE_PER_COMPONENT[c].name for c in components)}"
-        found = f"{kind} of {DTYPE_PER_COMPONENT[component].name}"
+        actual = f"{kind} of {DTYPE_PER_COMPONENT[component].name}"
         return BadFile(
-            self.document.path, f"is {found} ({format_place(entry.place)}), but should be {wanted}", format_place(user)
+            self.document.path, f"is {actual} ({format_place(entry.place)}), but should be {wanted}", format_place(user)
         )
 
     def _read_stored_elements(
@@ -145,7 +145,7 @@ class Accessors:
     def loose_floats(
         self, index: int, kinds: tuple[str, ...], user: Place, components: tuple[int, ...], dtype: Any = np.float32
     ) -> Array:
-        """The same, but NaN and infinity are let through for the caller to deal with."""
+        """The same, but the array may hold NaN and infinity."""
         data, normalised = self.raw(index, kinds, components, user)
         self.document.take(data.size * np.dtype(dtype).itemsize, user)
         return (self.fractions(data, index) if normalised else data).astype(dtype)

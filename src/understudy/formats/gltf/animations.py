@@ -1,7 +1,7 @@
-"""Animations: channels and samplers to curves.
+"""Reading animations: channels and samplers to curves.
 
-A file has thousands of channels where it has dozens of nodes, so this is where reading time goes: arrays are checked
-here, and the curves are made of them as they are.
+A file has thousands of channels and dozens of nodes, so reading spends its time here: arrays are checked once, and the
+curves take them without another check.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Animation:
 
 
 def read_animations(document: GltfDocument) -> list[Animation]:
-    """Every animation with the channels that move something this program knows."""
+    """Every animation with the channels that move a node's transform or its morph weights."""
     entries = document.list("animations")
     wanted = [entry.text("name") or f"clip_{i}" for i, entry in enumerate(entries)]
     names = number_duplicates(wanted)
@@ -125,7 +125,7 @@ class CurveMaker:
             self.document.note(f"animation {format_value(animation.name)} moves nothing that was read and was left out")
             return None
         values = self._values(tracks)
-        made = [self._curve(track, values[track]) for track in tracks]
+        curves = [self._curve(track, values[track]) for track in tracks]
         extras = animation.entry.value.get("extras")
         extras = extras if isinstance(extras, dict) else {}
         labels = [printable(label) for label in _list(extras.get("labels")) if isinstance(label, str)]
@@ -134,7 +134,8 @@ class CurveMaker:
             rate = self._rate(frozenset(track.input for track in tracks))
         about, moments = extras.get("about"), extras.get("moments")
         about = printable(about) if isinstance(about, str) else ""
-        return Curves(animation.name, made, labels, rate, about, _moments(moments if isinstance(moments, dict) else {}))
+        moments = _moments(moments if isinstance(moments, dict) else {})
+        return Curves(animation.name, curves, labels, rate, about, moments)
 
     def _rate(self, inputs: frozenset[int]) -> float:
         """The natural rate of some sets of key times, which clips often share."""
@@ -155,7 +156,7 @@ class CurveMaker:
 
     def _values(self, tracks: list[SamplerTrack]) -> dict[SamplerTrack, Array]:
         """The outputs of all tracks as slices of one checked array: a hundred small checks cost more than one."""
-        # rotations to be checked for their length stand first
+        # rotations whose length is checked come first
         ordered = sorted(tracks, key=lambda track: track.path != "rotation" or track.interpolation == "CUBICSPLINE")
         blocks = [self._output(track) for track in ordered]
         ends = np.cumsum([block.size for block in blocks]).tolist()
@@ -174,7 +175,7 @@ class CurveMaker:
         """The stored output of one track: floats as they are in the file, integers as fractions."""
         kind, columns = TYPE_PER_PATH[track.path]
         channel = self._channels[track.node, track.path]
-        assert channel is not None  # see `_known`
+        assert channel is not None  # see `_resolve_channels`
         place = (*track.place.place, "output")
         data, normalised = self.accessors.raw(track.output, (kind,), OUTPUT_COMPONENTS, place)
         times, kept = self._key_times(track)
@@ -201,7 +202,7 @@ class CurveMaker:
 
     def _curve(self, track: SamplerTrack, flat: Array) -> Curve:
         channel = self._channels[track.node, track.path]
-        assert channel is not None  # see `_known`
+        assert channel is not None  # see `_resolve_channels`
         times, kept = self._key_times(track)
         if track.interpolation == "CUBICSPLINE":
             values = flat.reshape(-1, 3, len(channel))
@@ -233,7 +234,7 @@ class CurveMaker:
 
 
 def _moments(given: dict[str, Any]) -> dict[str, float]:
-    """Name -> seconds, of what is a number; JSON can spell numbers that are not finite."""
+    """Name -> seconds, of the entries that are finite numbers."""
     numbers = {printable(name): value for name, value in given.items() if name and type(value) in (int, float)}
     return {name: float(value) for name, value in numbers.items() if -1e9 < value < 1e9}
 

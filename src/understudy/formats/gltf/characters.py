@@ -1,10 +1,8 @@
-"""Characters: which nodes belong together, which of them are kept, and what hangs on them.
+"""Reading a glTF file: its forest of nodes, the characters that they make, and the curves.
 
-The trees of the scene that a skin ties together make one character; what is tied to no skin makes one more. Kept are
-all nodes but those that show only a camera, a light or a skinned mesh (whose own transform means nothing), and those
-that this program's writer had to add.
-
-Reading: a file, its forest of nodes, its characters, its curves.
+The trees of the scene that a skin ties together make one character; all trees without a skin make one more. Every node
+becomes a joint except those that show only a camera, a light or a skinned mesh (whose own transform has no effect), and
+those that this program's writer had to add.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from understudy.formats.gltf.materials import GltfMaterials
 from understudy.formats.gltf.meshes import Meshes, PrimitiveMesh, inverse_binds, make_skin, skin_joints
 from understudy.formats.gltf.nodes import NodeForest, is_marked, read_forest
 
-# Names that tools give to every scene or root, and which say nothing about a character.
+# Names that tools give to every scene or root, in lower case; no character is named after them.
 GENERIC_NAMES = {
     "",
     "scene",
@@ -42,6 +40,25 @@ GENERIC_NAMES = {
 RIGID_MESH_BYTES = 1 << 14
 
 
+def read(path: str | Path) -> Asset:
+    """Characters and curves of a .glb or .gltf file. What is damaged, or needs what is not supported, is refused."""
+    path = Path(path)
+    document = GltfDocument(path, *unpack(path))
+    buffers = GltfBuffers(document)
+    accessors = Accessors(document, buffers)
+    meshes = Meshes(document, accessors, GltfMaterials(document, buffers))
+    skins = skin_joints(document)
+    graph = read_forest(document, skins)
+    animations = read_animations(document)
+    moving = {t.node for animation in animations for t in animation.tracks if t.path != "weights"}
+    reader = Characters(document, graph, accessors, meshes, skins, moving)
+    characters = reader.read() if graph.order else []
+    maker = CurveMaker(document, accessors, reader.channel)
+    curves = [keyed for animation in animations if (keyed := maker.curves(animation)) is not None]
+    ending = "glb" if document.binary is not None or path.suffix.lower() == ".glb" else "gltf"
+    return Asset(characters, curves=curves, notes=document.notes, format=ending)
+
+
 @dataclass
 class NodeGroup:
     """The trees of one character."""
@@ -52,7 +69,7 @@ class NodeGroup:
 
 
 class Characters:
-    """Reads the characters of a document, and then knows which node became which joint or part."""
+    """Reads the characters of a document, and remembers which node became which joint or part."""
 
     def __init__(
         self,
@@ -94,7 +111,7 @@ class Characters:
         return Channel(self.graph.names[node], path) if node in self.kept else None
 
     def _groups(self) -> list[NodeGroup]:
-        """Trees tied by skins; then everything that is tied to none as one group, if it can be seen or moves."""
+        """Trees tied by skins; then all other trees as one group, if they show or move anything."""
         lead = {root: root for root in self.graph.root_of.values()}
 
         def find(root: int) -> int:
@@ -125,16 +142,16 @@ class Characters:
             if root_of[node] == node:
                 group.roots.append(node)
         loose = groups.get(-1)
-        if loose is not None and len(groups) > 1 and not self._matters(loose.nodes):
+        if loose is not None and len(groups) > 1 and not self._shows_or_moves(loose.nodes):
             self.document.count("nodes that show and move nothing were left out ({})", len(loose.nodes))
             del groups[-1]
         return list(groups.values())
 
-    def _matters(self, nodes: list[int]) -> bool:
+    def _shows_or_moves(self, nodes: list[int]) -> bool:
         return any(self.mesh_of[node] is not None or node in self.animated for node in nodes)
 
     def _names(self, groups: list[NodeGroup]) -> list[str]:
-        """One character is called after its scene or, where that says nothing, the file; several after skin or root."""
+        """One character is named after its scene, or after the file if that is generic; several after skin or root."""
         scenes = self.document.list("scenes")
         scene = (
             scenes[self.document.reference(self.document.root, "scene", "scenes") or 0].text("name") if scenes else ""
@@ -170,7 +187,7 @@ class Characters:
         needed: set[int] = set()
         for node in reversed(group.nodes):
             parent = self.graph.parents[node]
-            hollow = self._wears_skin(node) or self._camera_or_light(node)
+            hollow = self._wears_skin(node) or self._is_camera_or_light(node)
             if node in self.joint_nodes or (node in self.animated and not self._wears_skin(node)):
                 needed.add(node)
             elif self._is_helper(node):
@@ -185,22 +202,22 @@ class Characters:
         return [node for node in group.nodes if node in needed], place
 
     def _is_helper(self, node: int) -> bool:
-        """Whether the node was added by the writer and means nothing by itself."""
+        """Whether the node was added by the writer and has no effect by itself."""
         usable = self.mesh_of[node] is None or self.graph.parents[node] >= 0
         return is_marked(self.graph.entries[node]) and usable and self.graph.is_identity(node)
 
     def _wears_skin(self, node: int) -> bool:
-        """Whether everything that the node shows hangs on a skin, so that its own transform means nothing."""
+        """Whether all that the node shows hangs on a skin, so that its own transform has no effect."""
         mesh = self.mesh_of[node]
         if self.skin_of[node] is None or mesh is None:
             return False
         if mesh not in self._weighted:
             primitives = self.document.list("meshes")[mesh].children("primitives")
             attributes = [primitive.child("attributes") for primitive in primitives]
-            self._weighted[mesh] = all("JOINTS_0" in each and "WEIGHTS_0" in each for each in attributes)
+            self._weighted[mesh] = all("JOINTS_0" in fields and "WEIGHTS_0" in fields for fields in attributes)
         return self._weighted[mesh]
 
-    def _camera_or_light(self, node: int) -> bool:
+    def _is_camera_or_light(self, node: int) -> bool:
         entry = self.graph.entries[node]
         light = "KHR_lights_punctual" in entry.child("extensions")
         if "camera" in entry:
@@ -237,28 +254,8 @@ class Characters:
             if skin not in self._binds:
                 self._binds[skin] = inverse_binds(self.document, self.accessors, skin, len(joints))
             columns = np.array([number[joint] for joint in joints])
-            made, changed, largest = make_skin(
+            self._skins[key], changed, largest = make_skin(
                 self.document, piece.binding, columns, self._binds[skin], piece.attributes
             )
-            self._skins[key] = made
             self._changed, self._largest = self._changed + changed, max(self._largest, largest)
         return self._skins[key]
-
-
-def read(path: str | Path) -> Asset:
-    """Characters and curves of a .glb or .gltf file. What is damaged, or needs what is not supported, is refused."""
-    path = Path(path)
-    document = GltfDocument(path, *unpack(path))
-    buffers = GltfBuffers(document)
-    accessors = Accessors(document, buffers)
-    meshes = Meshes(document, accessors, GltfMaterials(document, buffers))
-    skins = skin_joints(document)
-    graph = read_forest(document, skins)
-    animations = read_animations(document)
-    moving = {t.node for animation in animations for t in animation.tracks if t.path != "weights"}
-    reader = Characters(document, graph, accessors, meshes, skins, moving)
-    characters = reader.read() if graph.order else []
-    maker = CurveMaker(document, accessors, reader.channel)
-    curves = [made for animation in animations if (made := maker.curves(animation)) is not None]
-    ending = "glb" if document.binary is not None or path.suffix.lower() == ".glb" else "gltf"
-    return Asset(characters, curves=curves, notes=document.notes, format=ending)

@@ -1,16 +1,15 @@
-"""The two containers: a .glb with its chunks, or a .gltf that is all JSON. Which one it is, the first bytes tell.
+"""A glTF file taken apart but not yet understood: its JSON lists, its bytes, its notes, and a bound on memory.
 
-Bytes: buffers and pictures, embedded as base64, in the binary chunk, or in files beside this one.
+**Container.** A .glb with its chunks, or a .gltf that is all JSON; the first bytes tell them apart.
 
-A file may name only files inside its own folder: no network, no absolute path, no way up.
+**Memory.** Many small things in a file may point at one large thing (a thousand nodes at one mesh, a thousand channels
+at one sampler), so the memory that a file asks for is not bounded by its size. Every array that reading makes is
+charged to a budget before it is made.
 
-Document: a file taken apart but not yet understood: its JSON lists, its notes, and a bound on memory.
+**Extensions.** Unknown ones that a file requires are refused by name; optional ones are noted when they are left out.
 
-Many small things in a file may point at one large thing (a thousand nodes at one mesh, a thousand channels at one
-sampler), so what a file asks for is not bounded by its size. Every array that reading makes is charged to a budget
-before it is made.
-
-Extensions: which of them a file may require, what is refused by name, and what is noted when it is left out.
+**Buffers and pictures** are embedded as base64, in the binary chunk, or in other files. A file may name only files
+inside its own folder: no network, no absolute path, no parent folder.
 """
 
 from __future__ import annotations
@@ -31,6 +30,24 @@ from understudy.formats.gltf.json_object import JsonObject, format_place, format
 
 MAGIC = b"glTF"
 JSON_CHUNK, BINARY_CHUNK = 0x4E4F534A, 0x004E4942
+
+# The budget in bytes. A gigabyte lets a small file be mostly zeros: the 800 morph targets of a flattened dragon are few
+# vertices each: 20 MB as sparse accessors, 230 MB as arrays, three times that while they are read. 16 times the file
+# covers 8-bit attributes that become float32 and keys that become float64 with tangents.
+BASE_MEMORY_BYTES, MEMORY_PER_FILE_BYTE = 1 << 30, 16
+
+QUANTISATION_EXTENSION = "KHR_mesh_quantization"
+REFUSED_EXTENSIONS = {
+    "KHR_draco_mesh_compression": "Draco mesh compression",
+    "EXT_meshopt_compression": "meshopt compression",
+    "KHR_meshopt_compression": "meshopt compression",
+    "KHR_texture_basisu": "Basis Universal textures",
+}
+# Extensions of appearance: they are kept with the material or texture and written again.
+KEPT_PREFIX = "KHR_materials_"
+KEPT_EXTENSIONS = ("KHR_texture_transform", QUANTISATION_EXTENSION)
+# Other modules note these themselves.
+SELF_NOTED_EXTENSIONS = ("KHR_lights_punctual", "KHR_animation_pointer")
 
 
 def unpack(path: Path) -> tuple[Any, memoryview | None, int]:
@@ -78,7 +95,7 @@ def _parse(path: Path, text: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise BadFile(path, f"is neither a .glb nor JSON in UTF-8: byte {error.start} cannot be decoded") from None
     except json.JSONDecodeError as error:
-        if error.pos == 0:  # not even the beginning of any JSON: empty, or a file of another kind
+        if error.pos == 0:  # an empty file, or one of another kind
             raise BadFile(path, "is not valid JSON, nor a .glb, from its first byte on") from None
         raise BadFile(path, f"is not valid JSON: {error.msg}", f"line {error.lineno} column {error.colno}") from None
     except (ValueError, RecursionError) as error:
@@ -87,6 +104,73 @@ def _parse(path: Path, text: bytes) -> Any:
     if not isinstance(root, dict):
         raise BadFile(path, f"should hold a JSON object, but holds {format_value(root)}")
     return root
+
+
+class GltfDocument(CountedNotes):
+    """The JSON lists of a file, its notes, and its memory budget, which all parts of the reader share."""
+
+    def __init__(self, path: Path, root: object, binary: memoryview | None, size: int) -> None:
+        super().__init__()
+        self.path, self.binary = path, binary
+        self.root = JsonObject(path, root, ())
+        self.left = BASE_MEMORY_BYTES + MEMORY_PER_FILE_BYTE * size
+        self._lists: dict[str, list[JsonObject]] = {}
+        self._check_version()
+        check_required(self)
+
+    def _check_version(self) -> None:
+        asset = self.root.child("asset")
+        version = asset.text("version", default=None)
+        if version is None:
+            raise asset.bad("version", "is missing, so this is not a glTF file")
+        needed = asset.text("minVersion", default=version)
+        if needed.split(".")[0] != "2" or needed not in ("2.0", version):
+            raise Unsupported(self.path, f"is glTF {needed}, but only version 2.0 is read", "asset.version")
+
+    def list(self, name: str) -> list[JsonObject]:
+        """The objects of one of the lists at the top, such as "nodes"."""
+        if name not in self._lists:
+            self._lists[name] = self.root.children(name)
+        return self._lists[name]
+
+    def reference(self, entry: JsonObject, key: str, name: str) -> int | None:
+        """The index that a field holds into one of the lists at the top, or None where the field is absent."""
+        index = entry.integer(key, default=None)
+        if index is not None and index >= len(self.list(name)):
+            raise entry.bad(key, f"is {index}, but there are {len(self.list(name))} {name}")
+        return index
+
+    def take(self, size: int, place: tuple[str | int, ...]) -> None:
+        """Charge `size` bytes to the budget before they are allocated."""
+        self.left -= size
+        if self.left < 0:
+            raise BadFile(
+                self.path, f"asks for far more memory than the file holds ({size:,} bytes here)", format_place(place)
+            )
+
+
+def check_required(document: GltfDocument) -> None:
+    """Refuse required extensions that are unknown; note optional ones that will be left out."""
+    required = document.root.names("extensionsRequired")
+    for i, name in enumerate(required):
+        if not is_kept(name) and name != "KHR_lights_punctual":
+            raise extension_error(document, name, f"extensionsRequired[{i}]")
+    for name in document.root.names("extensionsUsed"):
+        if not is_kept(name) and name not in SELF_NOTED_EXTENSIONS:
+            document.note(f"the optional extension {name} was left out")
+
+
+def is_kept(name: str) -> bool:
+    """Whether reading keeps everything that the extension says."""
+    return name in KEPT_EXTENSIONS or (name.startswith(KEPT_PREFIX) and name != "KHR_materials_variants")
+
+
+def extension_error(document: GltfDocument, name: str, place: str) -> Unsupported:
+    """The error for an extension that a file cannot be read without."""
+    about = f" ({REFUSED_EXTENSIONS[name]})" if name in REFUSED_EXTENSIONS else ""
+    return Unsupported(
+        document.path, f"needs the extension {name}{about}, which is not supported; export it without", place
+    )
 
 
 class GltfBuffers:
@@ -104,21 +188,21 @@ class GltfBuffers:
             self._check_claim(number, entry)
 
     def _check_claim(self, number: int, entry: JsonObject) -> None:
-        """Refuse a buffer that is larger than what is there to hold it, before anything is decoded or opened."""
+        """Refuse a buffer that claims more bytes than its source has, before anything is decoded or opened."""
         length = entry.integer("byteLength", low=1)
         uri = entry.text("uri", default=None)
         chunk = self.document.binary if number == 0 else None
-        there = len(uri) if uri is not None and uri.startswith("data:") else None
-        there = len(chunk) if uri is None and chunk is not None else there
-        if there is not None and there < length:
-            raise entry.bad("byteLength", f"is {length:,}, but the buffer holds {there:,} bytes at most")
+        available = len(uri) if uri is not None and uri.startswith("data:") else None
+        available = len(chunk) if uri is None and chunk is not None else available
+        if available is not None and available < length:
+            raise entry.bad("byteLength", f"is {length:,}, but the buffer holds {available:,} bytes at most")
 
     def view(self, index: int) -> tuple[memoryview, int]:
-        """The bytes of a buffer view and its stride (0: tightly packed). `index` is known to exist."""
-        found = self._views.get(index)
-        if found is None:
-            found = self._views[index] = self._read_view(self.document.list("bufferViews")[index])
-        return found
+        """The bytes of a buffer view and its stride (0: tightly packed). `index` has been checked."""
+        view = self._views.get(index)
+        if view is None:
+            view = self._views[index] = self._read_view(self.document.list("bufferViews")[index])
+        return view
 
     def _read_view(self, entry: JsonObject) -> tuple[memoryview, int]:
         index = entry.place[-1]
@@ -131,7 +215,7 @@ class GltfBuffers:
         return self._read_view_slowly(entry)
 
     def _read_view_slowly(self, entry: JsonObject) -> tuple[memoryview, int]:
-        """Field by field, to say what is wrong."""
+        """The same, field by field, with an error for the field that is wrong."""
         number = self.document.reference(entry, "buffer", "buffers")
         if number is None:
             raise entry.bad("buffer", "is missing, but should name a buffer")
@@ -188,7 +272,7 @@ class GltfBuffers:
             raise entry.bad("uri", f"is not valid base64: {error}") from None
 
     def locate(self, uri: str, entry: JsonObject) -> Path:
-        """The path of a file beside this one; everything that leads elsewhere is refused."""
+        """The path of a file in the folder of this one; any other path is refused."""
         name = unquote(uri)
         if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", name) or name.startswith(("/", "\\", "~")):
             raise Unsupported(
@@ -213,90 +297,3 @@ class GltfBuffers:
     @staticmethod
     def _place(entry: JsonObject) -> str:
         return format_place((*entry.place, "uri"))
-
-
-# A gigabyte lets a small file be mostly zeros: the 800 morph targets of a flattened dragon move few vertices each, and
-# are 20 MB as sparse accessors, 230 MB as arrays, three times that while they are read. 16 times the file covers
-# 8-bit attributes that become float32 and keys that become float64 with tangents.
-BASE_MEMORY_BYTES, MEMORY_PER_FILE_BYTE = 1 << 30, 16
-
-
-class GltfDocument(CountedNotes):
-    """What all parts of the reader share."""
-
-    def __init__(self, path: Path, root: object, binary: memoryview | None, size: int) -> None:
-        super().__init__()
-        self.path, self.binary = path, binary
-        self.root = JsonObject(path, root, ())
-        self.left = BASE_MEMORY_BYTES + MEMORY_PER_FILE_BYTE * size
-        self._lists: dict[str, list[JsonObject]] = {}
-        self._check_version()
-        check_required(self)
-
-    def _check_version(self) -> None:
-        asset = self.root.child("asset")
-        version = asset.text("version", default=None)
-        if version is None:
-            raise asset.bad("version", "is missing, so this is not a glTF file")
-        needed = asset.text("minVersion", default=version)
-        if needed.split(".")[0] != "2" or needed not in ("2.0", version):
-            raise Unsupported(self.path, f"is glTF {needed}, but only version 2.0 is read", "asset.version")
-
-    def list(self, name: str) -> list[JsonObject]:
-        """The objects of one of the lists at the top, such as "nodes"."""
-        if name not in self._lists:
-            self._lists[name] = self.root.children(name)
-        return self._lists[name]
-
-    def reference(self, entry: JsonObject, key: str, name: str) -> int | None:
-        """The index that a field holds into one of the lists at the top, or None where the field is absent."""
-        index = entry.integer(key, default=None)
-        if index is not None and index >= len(self.list(name)):
-            raise entry.bad(key, f"is {index}, but there are {len(self.list(name))} {name}")
-        return index
-
-    def take(self, size: int, place: tuple[str | int, ...]) -> None:
-        """Charge `size` bytes to the budget before they are allocated."""
-        self.left -= size
-        if self.left < 0:
-            raise BadFile(
-                self.path, f"asks for far more memory than the file holds ({size:,} bytes here)", format_place(place)
-            )
-
-
-QUANTISATION_EXTENSION = "KHR_mesh_quantization"
-REFUSED_EXTENSIONS = {
-    "KHR_draco_mesh_compression": "Draco mesh compression",
-    "EXT_meshopt_compression": "meshopt compression",
-    "KHR_meshopt_compression": "meshopt compression",
-    "KHR_texture_basisu": "Basis Universal textures",
-}
-# Appearance only: they are kept with the material or texture and written again.
-KEPT_PREFIX = "KHR_materials_"
-KEPT_EXTENSIONS = ("KHR_texture_transform", QUANTISATION_EXTENSION)
-# Read elsewhere with a note of their own.
-NOTED_ELSEWHERE = ("KHR_lights_punctual", "KHR_animation_pointer")
-
-
-def is_kept(name: str) -> bool:
-    """Whether everything that the extension says survives reading."""
-    return name in KEPT_EXTENSIONS or (name.startswith(KEPT_PREFIX) and name != "KHR_materials_variants")
-
-
-def extension_error(document: GltfDocument, name: str, place: str) -> Unsupported:
-    """The error for an extension that a file cannot be read without."""
-    about = f" ({REFUSED_EXTENSIONS[name]})" if name in REFUSED_EXTENSIONS else ""
-    return Unsupported(
-        document.path, f"needs the extension {name}{about}, which is not supported; export it without", place
-    )
-
-
-def check_required(document: GltfDocument) -> None:
-    """Refuse what is required but unknown; note what is optional and will be left out."""
-    required = document.root.names("extensionsRequired")
-    for i, name in enumerate(required):
-        if not is_kept(name) and name != "KHR_lights_punctual":
-            raise extension_error(document, name, f"extensionsRequired[{i}]")
-    for name in document.root.names("extensionsUsed"):
-        if not is_kept(name) and name not in NOTED_ELSEWHERE:
-            document.note(f"the optional extension {name} was left out")

@@ -1,6 +1,6 @@
 """A curve of any kind as one Hermite spline, which is all that glTF's CUBICSPLINE can hold.
 
-Every key stays. Segments that are Hermite already, straight lines and turns at constant speed need nothing more. The
+Every key is kept. Segments that are Hermite already, straight lines and rotations at constant speed are exact. The
 others, with free handles or with Euler angles, are cut into pieces as long as the tolerance lets a Hermite piece with
 the curve's own values and slopes be. A stepped segment ends with a jump between two neighbouring float32 times.
 """
@@ -17,12 +17,15 @@ from understudy.checks import NEAR_UNIT, Array
 from understudy.maths import euler, quaternion
 from understudy.maths.bezier import slerp_handles
 
-# Radians for turns, metres for places, and the same for factors and weights: a tenth of a millimetre, or what 1e-4
-# radians move at the end of a limb of a metre. Small movements keep their shape by SHARE of their range; float32, which
-# files hold, leaves 6e-8 of a value, so that nothing finer than ROUNDING of it is asked for.
-FIT_TOLERANCE, RANGE_TOLERANCE_RATIO, VALUE_TOLERANCE_RATIO = 1e-4, 1e-3, 1e-6
-MIN_PIECE_RATIO = 1 / 4096  # of a segment; only a handle that makes a vertical tangent comes near
-PROBE_FRACTIONS = np.linspace(0, 1, 10)[1:-1]
+# Radians for rotations, metres for positions, and the same for factors and weights: a tenth of a millimetre, or the
+# movement at the end of a limb of a metre that rotates by 1e-4 radians.
+FIT_TOLERANCE = 1e-4
+RANGE_TOLERANCE_RATIO = 1e-3  # of a curve's range, so that small movements keep their shape
+VALUE_TOLERANCE_RATIO = 1e-6  # of the largest value; float32, which files hold, leaves 6e-8
+MIN_PIECE_RATIO = 1 / 4096  # of a segment; only a handle that makes a vertical tangent comes near it
+SLOPE_STEP_RATIO = 1e-4  # of a piece, for one-sided slopes: their error is its square, rounding leaves 1e-12
+PROBE_FRACTIONS = np.linspace(0, 1, 10)[1:-1]  # of a piece, where its error is measured
+# (4, probes): of the value and slope at the start, and of those at the end.
 HERMITE_BASIS = np.stack(
     [
         2 * PROBE_FRACTIONS**3 - 3 * PROBE_FRACTIONS**2 + 1,
@@ -30,8 +33,7 @@ HERMITE_BASIS = np.stack(
         3 * PROBE_FRACTIONS**2 - 2 * PROBE_FRACTIONS**3,
         PROBE_FRACTIONS**3 - PROBE_FRACTIONS**2,
     ]
-)  # (4, probes): of the value and slope at the start, and of those at the end
-SLOPE_STEP_RATIO = 1e-4  # of a piece, for one-sided slopes: their error is its square, rounding leaves 1e-12
+)
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class HermiteSpline:
 
 @dataclass(frozen=True)
 class _Path:
-    """What is followed: a curve with rotations on one side of the sphere; Euler angles are seen as quaternions."""
+    """The curve to be fitted: rotations on one side of the sphere, Euler angles as quaternions."""
 
     curve: Curve
     keys: Array  # (K, n)
@@ -81,9 +83,9 @@ class _Pieces:
 def refit(curve: Curve, tolerance: float = FIT_TOLERANCE) -> HermiteSpline:
     """The Hermite spline of a curve with two keys or more; Euler angles become quaternions."""
     path = _path(curve)
-    exact, whole = _whole(path)
+    exact, whole = _whole_segments(path)
     starts, ends, worst = _cut(path, np.flatnonzero(~exact), _error_limit(path, tolerance))
-    cut, _ = _ends(path, starts, ends)
+    cut, _ = _make_pieces(path, starts, ends)
     parts = [np.concatenate([getattr(whole, name)[exact], getattr(cut, name)]) for name in _Pieces.__dataclass_fields__]
     order = np.argsort(parts[0])
     return _spline(path, _Pieces(*(part[order] for part in parts)), worst)
@@ -114,7 +116,7 @@ def _error_limit(path: _Path, tolerance: float) -> float:
     return min(tolerance, fine)
 
 
-def _whole(path: _Path) -> tuple[Array, _Pieces]:
+def _whole_segments(path: _Path) -> tuple[Array, _Pieces]:
     """(K - 1,) which segments are one Hermite piece each as they are, and all segments as such pieces."""
     curve = path.curve
     starts, ends, lengths = curve.times[:-1], curve.times[1:].copy(), np.diff(curve.times)[:, None]
@@ -142,8 +144,8 @@ def _whole(path: _Path) -> tuple[Array, _Pieces]:
 def _cut(path: _Path, segments: Array, allowed: float) -> tuple[Array, Array, float]:
     """Where the pieces of the given segments begin and end, and the largest error that is left.
 
-    All segments are walked together, each piece as long as the error of the last one, which goes with the fourth power
-    of the length, lets one hope; one that errs too much is shortened and tried again.
+    All segments are walked together. The error goes with the fourth power of a piece's length, so the error of the last
+    piece predicts the length of the next; a piece with too large an error is shortened and tried again.
     """
     at, ends = path.curve.times[segments].copy(), path.curve.times[segments + 1]
     shortest, length = (ends - at) * MIN_PIECE_RATIO, ends - at
@@ -154,12 +156,12 @@ def _cut(path: _Path, segments: Array, allowed: float) -> tuple[Array, Array, fl
         # what is left is one piece, or two of equal length, rather than a long one and a sliver
         length = np.where(length >= left, left, np.where(length > 0.5 * left, 0.5 * left, length))
         stop = np.where(length >= left, ends, at + length)
-        _, error = _ends(path, at, stop)
+        _, error = _make_pieces(path, at, stop)
         good = (error <= allowed) | (length <= shortest)
         done.append((at[good], stop[good]))
         worst = max(worst, float(error[good].max(initial=0)))
-        hope = 0.9 * (allowed / np.maximum(error, 1e-4 * allowed)) ** 0.25
-        length = length * np.clip(hope, 0.1, np.where(good, 4.0, 0.9))
+        growth = 0.9 * (allowed / np.maximum(error, 1e-4 * allowed)) ** 0.25
+        length = length * np.clip(growth, 0.1, np.where(good, 4.0, 0.9))
         at = np.where(good, stop, at)
         going = at < ends
         at, ends, shortest, length = at[going], ends[going], shortest[going], length[going]
@@ -167,7 +169,7 @@ def _cut(path: _Path, segments: Array, allowed: float) -> tuple[Array, Array, fl
     return starts, stops, worst
 
 
-def _ends(path: _Path, starts: Array, ends: Array) -> tuple[_Pieces, Array]:
+def _make_pieces(path: _Path, starts: Array, ends: Array) -> tuple[_Pieces, Array]:
     """Pieces with the path's own values and one-sided slopes, of second order, and their errors (P,)."""
     span = (ends - starts)[:, None]
     places = np.concatenate(
@@ -185,7 +187,7 @@ def _ends(path: _Path, starts: Array, ends: Array) -> tuple[_Pieces, Array]:
     slopes = np.einsum("i,psin->psn", [-3.0, 4.0, -1.0], slopes) / (2 * SLOPE_STEP_RATIO * span[:, None])
     slopes[:, 1] *= -1
     left, right = path.restore_keys(starts, values[:, 0]), path.restore_keys(ends, values[:, -1])
-    if path.turns:  # the turn of a key off unit length is its slope over its length
+    if path.turns:  # a key off unit length rotates by its slope over its length
         slopes *= np.linalg.norm(np.stack([left, right], axis=1), axis=2, keepdims=True)
     pieces = _Pieces(starts, ends, left, right, slopes)
     return pieces, _error(path, pieces, values[:, 3:-3])

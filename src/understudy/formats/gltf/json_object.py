@@ -1,4 +1,4 @@
-"""Entry: one JSON object of the file with its place in it, read field by field, each checked for type and range."""
+"""One JSON object of a file and its place there, read field by field, each checked for type and range."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from understudy.errors import BadFile
 
 Place = tuple[str | int, ...]
 
-REQUIRED: Any = object()
+REQUIRED: Any = object()  # stands for "no default"
 # Beyond this a number does not fit into the 32 bits that the format has for it, and squares of squares would overflow.
 MAX_FLOAT32 = 3.4e38
 
 
 def format_place(place: Place) -> str:
-    """A place as people write it: ("accessors", 3, "count") is accessors[3].count."""
+    """A place as in JavaScript: ("accessors", 3, "count") is accessors[3].count."""
     text = ""
     for step in place:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
@@ -141,14 +141,14 @@ class JsonObject:
 
     def extra(self) -> dict[str, Any]:
         """`extensions` and `extras`, as far as present, to be kept as they are."""
-        found = {key: self.value.get(key) for key in ("extensions", "extras")}
-        return {key: value for key, value in found.items() if value and finite_json(value)}
+        fields = {key: self.value.get(key) for key in ("extensions", "extras")}
+        return {key: value for key, value in fields.items() if value and finite_json(value)}
 
 
 def integer_rows(entries: list[JsonObject], fields: dict[str, int]) -> list[tuple[int, ...]] | None:
     """The same fields (each with the value that stands for its absence) of many objects at once, all of them integers.
 
-    None where any is something else; reading them one by one then finds which. A file has ten thousand such objects.
+    None where one is not an integer; reading them one by one then finds it. A file may have ten thousand such objects.
     """
     columns = [[entry.value.get(key, default) for entry in entries] for key, default in fields.items()]
     if any(set(map(type, column)) - {int} for column in columns):

@@ -1,4 +1,4 @@
-"""Materials, textures and pictures as the file has them; what only glTF knows is kept in `extra`."""
+"""Reading materials, textures and pictures; settings that only glTF has are kept in `extra`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from understudy.errors import BadFile, Unsupported
 from understudy.formats.gltf.document import GltfBuffers, GltfDocument
 from understudy.formats.gltf.json_object import JsonObject, format_value
 
+# First bytes of a picture -> its media type.
 SIGNATURES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"RIFF", "image/webp"))
 SAMPLER_FIELDS = ("magFilter", "minFilter", "wrapS", "wrapT")
-MAX_EXTENSION_DEPTH = 16  # levels of an extension that are searched for textures; ratified ones have two
+MAX_EXTENSION_DEPTH = 16  # levels of an extension that are searched for textures; ratified extensions have two
 ALPHA_MODES = ("OPAQUE", "MASK", "BLEND")
 
 
@@ -24,7 +25,7 @@ class GltfMaterials:
         self._images: dict[int, Image] = {}
 
     def material(self, index: int) -> Material:
-        """One material; `index` is known to exist."""
+        """One material; `index` has been checked."""
         if index not in self._materials:
             self._materials[index] = self._read(self.document.list("materials")[index], index)
         return self._materials[index]
@@ -112,5 +113,5 @@ class GltfMaterials:
             except (BadFile, Unsupported) as error:
                 self.document.note(f"picture {format_value(uri)} was left out: {error.reason}")
                 data = b""
-        found = next((kind for signature, kind in SIGNATURES if data.startswith(signature)), "")
-        return Image(name or f"image_{index}", found or mime or "application/octet-stream", data)
+        actual = next((kind for signature, kind in SIGNATURES if data.startswith(signature)), "")
+        return Image(name or f"image_{index}", actual or mime or "application/octet-stream", data)

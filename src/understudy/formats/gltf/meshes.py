@@ -1,8 +1,10 @@
-"""Primitives: triangles out of lists, strips and fans, and the attributes of their vertices.
+"""Reading meshes, their primitives, and the skins that they hang on.
 
-Skins: joints and inverse bind matrices, and the influences and weights of the vertices that hang on them.
+**Meshes.** One `Mesh` a primitive; primitives that share all their vertices become one mesh with several materials.
 
-Meshes: one `Mesh` a primitive; primitives that share all their vertices become one mesh with several materials.
+**Primitives.** Triangles out of lists, strips and fans, and the attributes of their vertices.
+
+**Skins.** Joints and inverse bind matrices, and the influences and weights of the vertices that hang on them.
 """
 
 from __future__ import annotations
@@ -27,6 +29,164 @@ INDEX_COMPONENTS = (5125, 5123, 5121)
 SMALL_COMPONENTS = (FLOAT_COMPONENT, 5120, 5121, 5122, 5123)
 FRACTION_COMPONENTS = (FLOAT_COMPONENT, 5121, 5123)
 
+JOINT_COMPONENTS = (5121, 5123)
+WEIGHT_COMPONENTS = (5126, 5121, 5123)
+# Sums this close to 1 are float32 rounding: such rows are kept bit by bit, through any number of round trips.
+WEIGHT_SUM_TOLERANCE = 5e-7
+
+DRACO_EXTENSION = "KHR_draco_mesh_compression"
+
+
+@dataclass
+class Binding:
+    """Influences and weights of one primitive, as stored: (V, K) int, (V, K) float64 whose rows need not sum to one."""
+
+    influences: Array
+    weights: Array
+
+
+@dataclass
+class PrimitiveMesh:
+    """One mesh, and the binding of its vertices to a skin."""
+
+    mesh: Mesh
+    binding: Binding | None
+    attributes: JsonObject
+
+
+class Meshes:
+    """The meshes of a document. Each is read once, and once more for each node with default weights of its own."""
+
+    def __init__(self, document: GltfDocument, accessors: Accessors, materials: GltfMaterials) -> None:
+        self.document, self.accessors, self.materials = document, accessors, materials
+        self._pieces: dict[tuple[int, tuple[float, ...] | None], list[PrimitiveMesh]] = {}
+        self._shape_names: dict[int, list[str]] = {}
+
+    def pieces(self, index: int, node: JsonObject) -> list[PrimitiveMesh]:
+        """The meshes that one node shows."""
+        weights = node.numbers("weights")
+        key = (index, None if weights is None else tuple(weights))
+        if key not in self._pieces:
+            self._pieces[key] = self._read(index, weights, node)
+        return self._pieces[key]
+
+    def shape_names(self, index: int) -> list[str]:
+        """Distinct names of the morph targets of a mesh: those in `extras.targetNames`, or shape_0, shape_1, ..."""
+        if index not in self._shape_names:
+            entry = self.document.list("meshes")[index]
+            lengths = [len(primitive.children("targets")) for primitive in entry.children("primitives")]
+            count = max(lengths, default=0)
+            for i, length in enumerate(lengths):
+                if length != count and length:
+                    raise entry.bad(
+                        ("primitives", i, "targets"), f"holds {length} targets, but another primitive holds {count}"
+                    )
+            extras = entry.value.get("extras")
+            given = extras.get("targetNames") if isinstance(extras, dict) else None
+            given = given if isinstance(given, list) else []
+            names = [printable(given[i]) if i < len(given) and isinstance(given[i], str) else "" for i in range(count)]
+            self._shape_names[index] = number_duplicates(name or f"shape_{i}" for i, name in enumerate(names))
+        return self._shape_names[index]
+
+    def _read(self, index: int, weights: list[float] | None, node: JsonObject) -> list[PrimitiveMesh]:
+        entry = self.document.list("meshes")[index]
+        names = self.shape_names(index)
+        giver = entry if weights is None else node
+        defaults = giver.numbers("weights") or [0.0] * len(names)
+        if len(defaults) != len(names):
+            raise giver.bad("weights", f"has {len(defaults)} values, but the mesh has {len(names)} morph targets")
+        groups: dict[object, list[JsonObject]] = {}
+        for primitive in entry.children("primitives"):
+            attributes, targets = primitive.child("attributes"), primitive.children("targets")
+            same = (_signature(attributes), tuple(_signature(target) for target in targets))
+            groups.setdefault(same, []).append(primitive)
+        if not groups:
+            raise entry.bad("primitives", "is missing or empty, but a mesh needs at least one")
+        name = entry.text("name") or f"mesh_{index}"
+        pieces = [self._piece(name, entry, group, names, defaults) for group in groups.values()]
+        return [piece for piece in pieces if piece is not None]
+
+    def _piece(
+        self, name: str, entry: JsonObject, group: list[JsonObject], names: list[str], defaults: list[float]
+    ) -> PrimitiveMesh | None:
+        attributes = group[0].child("attributes")
+        self._refuse_draco(group[0], attributes)
+        if "POSITION" not in attributes:
+            self.document.count("primitives without positions were left out ({})")
+            return None
+        vertices = attribute(self.document, self.accessors, attributes, "POSITION", None, exact=True)
+        assert vertices is not None  # it was just found there
+        blocks, materials, material_of = self._triangles(group, len(vertices))
+        if not blocks:
+            return None
+        self.document.take(2 * vertices.nbytes, attributes.place)
+        kept = entry.extra().get("extras")
+        kept = kept if isinstance(kept, dict) else {}  # names of shapes are added to it, so it has to be an object
+        extras = {key: value for key, value in kept.items() if key != "targetNames"}
+        mesh = Mesh(
+            name,
+            vertices,
+            np.concatenate(blocks),
+            materials=materials,
+            material_of=np.concatenate(material_of) if len(materials) > 1 else None,
+            shapes=self._shapes(group[0], names, defaults, len(vertices)),
+            extra={"extras": extras} if extras else None,
+            **surface_attributes(self.document, self.accessors, attributes, len(vertices)),
+        )
+        binding = read_binding(self.document, self.accessors, attributes, len(vertices))
+        return PrimitiveMesh(mesh, binding, attributes)
+
+    def _refuse_draco(self, primitive: JsonObject, attributes: JsonObject) -> None:
+        """Refuse Draco compression, even if it is optional, where the accessors hold no vertices without it."""
+        position = self.document.reference(attributes, "POSITION", "accessors")
+        compressed = DRACO_EXTENSION in primitive.child("extensions")
+        if compressed and position is not None and not self.accessors.has_data(position):
+            raise extension_error(self.document, DRACO_EXTENSION, format_place(primitive.place))
+
+    def _triangles(self, group: list[JsonObject], vertices: int) -> tuple[list[Array], list[Material], list[Array]]:
+        """The triangles of each primitive that has any, the materials in use, and the material of each triangle."""
+        blocks, used, material_of = [], [], []
+        for primitive in group:
+            triangles = triangles_of(self.document, self.accessors, primitive, vertices)
+            number = self.document.reference(primitive, "material", "materials")
+            if triangles is None:
+                continue
+            if number not in used:
+                used.append(number)
+            blocks.append(triangles)
+            material_of.append(np.full(len(triangles), used.index(number), np.int32))
+        if used == [None]:
+            used = []
+        return blocks, [Material() if n is None else self.materials.material(n) for n in used], material_of
+
+    def _shapes(self, primitive: JsonObject, names: list[str], defaults: list[float], vertices: int) -> Shapes | None:
+        targets = primitive.children("targets")
+        if not targets:
+            return None
+        size = len(targets) * vertices * 12
+        with_normals = any("NORMAL" in target for target in targets)
+        self.document.take((4 if with_normals else 2) * size, primitive.place)
+        deltas = np.zeros((len(targets), vertices, 3), np.float32)
+        normals = np.zeros(deltas.shape, np.float32) if with_normals else None
+        for i, target in enumerate(targets):
+            moved = attribute(self.document, self.accessors, target, "POSITION", vertices, exact=True)
+            turned = attribute(self.document, self.accessors, target, "NORMAL", vertices)
+            if moved is not None:
+                deltas[i] = moved
+            if turned is not None and normals is not None:
+                normals[i] = turned
+            for key in target.value:
+                if key not in ("POSITION", "NORMAL"):
+                    self.document.note(f"morph targets of {key[:40]} were left out")
+        return Shapes(names, deltas, normals, defaults)
+
+
+def _signature(attributes: JsonObject) -> tuple[tuple[str, int], ...]:
+    for key, value in attributes.value.items():
+        if type(value) is not int:
+            raise BadFile(attributes.file, "should be the index of an accessor", format_place((*attributes.place, key)))
+    return tuple(sorted(attributes.value.items()))
+
 
 def triangles_of(document: GltfDocument, accessors: Accessors, primitive: JsonObject, vertices: int) -> Array | None:
     """(T, 3) int32 vertex numbers, or None for points and lines."""
@@ -45,14 +205,14 @@ def triangles_of(document: GltfDocument, accessors: Accessors, primitive: JsonOb
         if stored.max() >= vertices:
             raise primitive.bad("indices", f"hold vertex {stored.max()}, but there are {vertices} vertices")
         corners = stored[:, 0].astype(np.int32)  # below the number of vertices, which fits
-    return assemble(document, corners, mode)
+    return assemble_triangles(document, corners, mode)
 
 
-def assemble(document: GltfDocument, corners: Array, mode: int) -> Array:
+def assemble_triangles(document: GltfDocument, corners: Array, mode: int) -> Array:
     """(T, 3) triangles from a list of corners [glTF 2.0, 3.7.2.1].
 
-    Strip: {v_i, v_(i+1+i%2), v_(i+2-i%2)}; fan: {v_(i+1), v_(i+2), v_0}. A strip turns with triangles of no area, which
-    are left out.
+    Strip: {v_i, v_(i+1+i%2), v_(i+2-i%2)}; fan: {v_(i+1), v_(i+2), v_0}. Strips contain triangles of no area,
+    which are left out.
     """
     if mode == TRIANGLES_MODE:
         spare = len(corners) % 3
@@ -101,7 +261,9 @@ def attribute(
     return values
 
 
-def surface(document: GltfDocument, accessors: Accessors, attributes: JsonObject, vertices: int) -> dict[str, Any]:
+def surface_attributes(
+    document: GltfDocument, accessors: Accessors, attributes: JsonObject, vertices: int
+) -> dict[str, Any]:
     """Normals, tangents, UVs and colours of a primitive, as arguments of `Mesh`; the rest is noted."""
 
     def get(
@@ -120,20 +282,6 @@ def surface(document: GltfDocument, accessors: Accessors, attributes: JsonObject
         if key not in known and not key.startswith(("JOINTS_", "WEIGHTS_")):
             document.note(f"the vertex attribute {key[:40]} was left out")
     return {"normals": get("NORMAL"), "tangents": get("TANGENT", ("VEC4",)), "uvs": uvs, "colours": colours}
-
-
-JOINT_COMPONENTS = (5121, 5123)
-WEIGHT_COMPONENTS = (5126, 5121, 5123)
-# Sums this close to 1 are float32 rounding: such rows are kept bit by bit, through any number of round trips.
-WEIGHT_SUM_TOLERANCE = 5e-7
-
-
-@dataclass
-class Binding:
-    """Influences and weights of one primitive, as stored: (V, K) int, (V, K) float64 whose rows need not sum to one."""
-
-    influences: Array
-    weights: Array
 
 
 def skin_joints(document: GltfDocument) -> list[list[int]]:
@@ -179,9 +327,9 @@ def read_binding(document: GltfDocument, accessors: Accessors, attributes: JsonO
         joints, _ = accessors.raw(joints_at, ("VEC4",), JOINT_COMPONENTS, (*attributes.place, f"JOINTS_{n}"))
         place = (*attributes.place, f"WEIGHTS_{n}")
         weights = accessors.floats(weights_at, ("VEC4",), place, WEIGHT_COMPONENTS, np.float64)
-        for key, found in ((f"JOINTS_{n}", joints), (f"WEIGHTS_{n}", weights)):
-            if len(found) != vertices:
-                raise attributes.bad(key, f"has {len(found)} elements, but POSITION has {vertices}")
+        for key, values in ((f"JOINTS_{n}", joints), (f"WEIGHTS_{n}", weights)):
+            if len(values) != vertices:
+                raise attributes.bad(key, f"has {len(values)} elements, but POSITION has {vertices}")
         sets.append((joints, weights))
     if not sets:
         return None
@@ -213,149 +361,3 @@ def make_skin(
     weights[rounded] = binding.weights[rounded]
     document.take(2 * weights.nbytes + 2 * binds.nbytes, attributes.place)
     return Skin(joints, binds, binding.influences, weights), changed, float(total.max())
-
-
-DRACO = "KHR_draco_mesh_compression"
-
-
-@dataclass
-class PrimitiveMesh:
-    """One mesh with what is needed to hang it on a skin."""
-
-    mesh: Mesh
-    binding: Binding | None
-    attributes: JsonObject
-
-
-class Meshes:
-    """The meshes of a document. Each is read once, and once more for each node with default weights of its own."""
-
-    def __init__(self, document: GltfDocument, accessors: Accessors, materials: GltfMaterials) -> None:
-        self.document, self.accessors, self.materials = document, accessors, materials
-        self._pieces: dict[tuple[int, tuple[float, ...] | None], list[PrimitiveMesh]] = {}
-        self._shape_names: dict[int, list[str]] = {}
-
-    def pieces(self, index: int, node: JsonObject) -> list[PrimitiveMesh]:
-        """The meshes that one node shows."""
-        weights = node.numbers("weights")
-        key = (index, None if weights is None else tuple(weights))
-        if key not in self._pieces:
-            self._pieces[key] = self._read(index, weights, node)
-        return self._pieces[key]
-
-    def shape_names(self, index: int) -> list[str]:
-        """Distinct names of the morph targets of a mesh: those in `extras.targetNames`, or shape_0, shape_1, ..."""
-        if index not in self._shape_names:
-            entry = self.document.list("meshes")[index]
-            lengths = [len(primitive.children("targets")) for primitive in entry.children("primitives")]
-            count = max(lengths, default=0)
-            for i, length in enumerate(lengths):
-                if length != count and length:
-                    raise entry.bad(
-                        ("primitives", i, "targets"), f"holds {length} targets, but another primitive holds {count}"
-                    )
-            extras = entry.value.get("extras")
-            given = extras.get("targetNames") if isinstance(extras, dict) else None
-            given = given if isinstance(given, list) else []
-            found = [printable(given[i]) if i < len(given) and isinstance(given[i], str) else "" for i in range(count)]
-            self._shape_names[index] = number_duplicates(name or f"shape_{i}" for i, name in enumerate(found))
-        return self._shape_names[index]
-
-    def _read(self, index: int, weights: list[float] | None, node: JsonObject) -> list[PrimitiveMesh]:
-        entry = self.document.list("meshes")[index]
-        names = self.shape_names(index)
-        giver = entry if weights is None else node
-        defaults = giver.numbers("weights") or [0.0] * len(names)
-        if len(defaults) != len(names):
-            raise giver.bad("weights", f"has {len(defaults)} values, but the mesh has {len(names)} morph targets")
-        groups: dict[object, list[JsonObject]] = {}
-        for primitive in entry.children("primitives"):
-            attributes, targets = primitive.child("attributes"), primitive.children("targets")
-            same = (_signature(attributes), tuple(_signature(target) for target in targets))
-            groups.setdefault(same, []).append(primitive)
-        if not groups:
-            raise entry.bad("primitives", "is missing or empty, but a mesh needs at least one")
-        name = entry.text("name") or f"mesh_{index}"
-        pieces = [self._piece(name, entry, group, names, defaults) for group in groups.values()]
-        return [piece for piece in pieces if piece is not None]
-
-    def _piece(
-        self, name: str, entry: JsonObject, group: list[JsonObject], names: list[str], defaults: list[float]
-    ) -> PrimitiveMesh | None:
-        attributes = group[0].child("attributes")
-        self._refuse_draco(group[0], attributes)
-        if "POSITION" not in attributes:
-            self.document.count("primitives without positions were left out ({})")
-            return None
-        vertices = attribute(self.document, self.accessors, attributes, "POSITION", None, exact=True)
-        assert vertices is not None  # it was just found there
-        blocks, materials, material_of = self._triangles(group, len(vertices))
-        if not blocks:
-            return None
-        self.document.take(2 * vertices.nbytes, attributes.place)
-        kept = entry.extra().get("extras")
-        kept = kept if isinstance(kept, dict) else {}  # names of shapes are added to it, so it has to be an object
-        extras = {key: value for key, value in kept.items() if key != "targetNames"}
-        mesh = Mesh(
-            name,
-            vertices,
-            np.concatenate(blocks),
-            materials=materials,
-            material_of=np.concatenate(material_of) if len(materials) > 1 else None,
-            shapes=self._shapes(group[0], names, defaults, len(vertices)),
-            extra={"extras": extras} if extras else None,
-            **surface(self.document, self.accessors, attributes, len(vertices)),
-        )
-        binding = read_binding(self.document, self.accessors, attributes, len(vertices))
-        return PrimitiveMesh(mesh, binding, attributes)
-
-    def _refuse_draco(self, primitive: JsonObject, attributes: JsonObject) -> None:
-        """Draco that is not required still is the only source of vertices where the accessors are empty."""
-        position = self.document.reference(attributes, "POSITION", "accessors")
-        compressed = DRACO in primitive.child("extensions")
-        if compressed and position is not None and not self.accessors.has_data(position):
-            raise extension_error(self.document, DRACO, format_place(primitive.place))
-
-    def _triangles(self, group: list[JsonObject], vertices: int) -> tuple[list[Array], list[Material], list[Array]]:
-        """The triangles of each primitive that has any, the materials in use, and the material of each triangle."""
-        blocks, used, material_of = [], [], []
-        for primitive in group:
-            triangles = triangles_of(self.document, self.accessors, primitive, vertices)
-            number = self.document.reference(primitive, "material", "materials")
-            if triangles is None:
-                continue
-            if number not in used:
-                used.append(number)
-            blocks.append(triangles)
-            material_of.append(np.full(len(triangles), used.index(number), np.int32))
-        if used == [None]:
-            used = []
-        return blocks, [Material() if n is None else self.materials.material(n) for n in used], material_of
-
-    def _shapes(self, primitive: JsonObject, names: list[str], defaults: list[float], vertices: int) -> Shapes | None:
-        targets = primitive.children("targets")
-        if not targets:
-            return None
-        size = len(targets) * vertices * 12
-        with_normals = any("NORMAL" in target for target in targets)
-        self.document.take((4 if with_normals else 2) * size, primitive.place)
-        deltas = np.zeros((len(targets), vertices, 3), np.float32)
-        normals = np.zeros(deltas.shape, np.float32) if with_normals else None
-        for i, target in enumerate(targets):
-            moved = attribute(self.document, self.accessors, target, "POSITION", vertices, exact=True)
-            turned = attribute(self.document, self.accessors, target, "NORMAL", vertices)
-            if moved is not None:
-                deltas[i] = moved
-            if turned is not None and normals is not None:
-                normals[i] = turned
-            for key in target.value:
-                if key not in ("POSITION", "NORMAL"):
-                    self.document.note(f"morph targets of {key[:40]} were left out")
-        return Shapes(names, deltas, normals, defaults)
-
-
-def _signature(attributes: JsonObject) -> tuple[tuple[str, int], ...]:
-    for key, value in attributes.value.items():
-        if type(value) is not int:
-            raise BadFile(attributes.file, "should be the index of an accessor", format_place((*attributes.place, key)))
-    return tuple(sorted(attributes.value.items()))

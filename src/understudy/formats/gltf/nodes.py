@@ -1,4 +1,4 @@
-"""Graph: the nodes of the default scene as a checked forest, in the order of a walk from the roots down."""
+"""The nodes of the default scene as a checked forest, in the order of a walk from the roots down."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from understudy.maths import quaternion, transform
 
 # Shear below this share of the matrix is the rounding of float32 entries (1e-7) and of their products.
 MAX_SHEAR_RATIO = 1e-5
-HELPER_KEY = "understudy_helper"  # in `extras`, on nodes that the writer added only because the format needs them
+HELPER_KEY = "understudy_helper"  # in `extras` of nodes that the writer added only because the format needs them
 
 
 @dataclass
@@ -32,7 +32,7 @@ class NodeForest:
     scales: Array  # (N, 3)
 
     def is_identity(self, node: int) -> bool:
-        """Whether the node stands exactly where its parent does."""
+        """Whether the node's own transform is exactly the identity."""
         return bool(
             (self.translations[node] == 0).all()
             and (self.rotations[node] == quaternion.IDENTITY).all()
@@ -114,7 +114,7 @@ def _roots_of_outside_joints(
     entries = document.list("nodes")
     extra: dict[int, None] = {}
     fresh, inside = roots, set(roots)
-    while fresh:  # what is taken in may wear skins with joints elsewhere again
+    while fresh:  # the trees that were added may wear skins with joints in further trees
         order, _ = _walk(fresh, children)
         worn = dict.fromkeys(document.reference(entries[node], "skin", "skins") for node in order)
         trees = dict.fromkeys(whole[joint] for skin in worn if skin is not None for joint in skins[skin])
@@ -128,7 +128,7 @@ def _roots_of_outside_joints(
 
 def _names(document: GltfDocument, order: list[int], joints: set[int]) -> dict[int, str]:
     """Distinct names. Joints come first, so that a bone keeps its name and a mesh that shares it gets the number;
-    nodes that the writer added come last, so that they take nobody's name."""
+    nodes that the writer added come last, so that they never take another node's name."""
     entries, meshes = document.list("nodes"), document.list("meshes")
     wanted: dict[int, str] = {}
     missing = 0

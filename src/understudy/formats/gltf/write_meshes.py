@@ -1,8 +1,7 @@
-"""Builder: the JSON lists and the one buffer of a file that is being written.
+"""Writing meshes and materials, and the `Builder` that collects the JSON lists and the bytes of the file.
 
-Writing materials, textures and pictures, each once.
-
-Writing meshes: the attributes of their vertices, morph targets, and the influences of a skin.
+Meshes are written with the attributes of their vertices, morph targets, and the influences of a skin; materials,
+textures and pictures each once.
 """
 
 from __future__ import annotations
@@ -21,9 +20,22 @@ from understudy.formats.gltf.json_object import finite_json
 VERTEX_BUFFER_TARGET, INDEX_BUFFER_TARGET = 34962, 34963
 COMPONENT_CODES = {"i1": 5120, "u1": 5121, "i2": 5122, "u2": 5123, "u4": 5125, "f4": 5126}
 
+IMAGE_TYPES = ("image/png", "image/jpeg")
+EMISSIVE_STRENGTH_EXTENSION = "KHR_materials_emissive_strength"
+
+# Stored sparse, a row takes 12 bytes and its index; below this share of rows that is clearly smaller.
+MAX_SPARSE_ROW_RATIO = 0.6
+# Validators accept directions within 5e-4 to 8e-3 of unit length; float32 rounding stays below 2e-7.
+UNIT_LENGTH_TOLERANCE = 5e-4
+# Validators accept sums of weights within 2e-7 of 1 for each joint that counts.
+WEIGHT_SUM_TOLERANCE = 2e-7
+
 
 class Builder(CountedNotes):
-    """Collects objects and bytes. Views begin at multiples of four bytes, as every component type needs."""
+    """The JSON lists and the one buffer of a file that is being written.
+
+    Buffer views begin at multiples of four bytes, as every component type needs.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -109,130 +121,6 @@ def _describe_accessor(values: Array, kind: str, bounds: bool) -> dict[str, Any]
         table = values.reshape(len(values), -1)
         item["min"], item["max"] = table.min(axis=0).tolist(), table.max(axis=0).tolist()
     return item
-
-
-IMAGE_TYPES = ("image/png", "image/jpeg")
-EMISSIVE_STRENGTH_EXTENSION = "KHR_materials_emissive_strength"
-
-
-class MaterialWriter:
-    """Writes materials into a builder and remembers which it has written."""
-
-    def __init__(self, builder: Builder) -> None:
-        self.builder = builder
-        self._materials: list[tuple[Material, int]] = []
-        self._images: list[tuple[Image, int | None]] = []
-
-    def index(self, material: Material, uv_sets: int) -> int:
-        """The index of a material, for a mesh with that many UV sets. Textures that need another set are left out."""
-        usable = {slot: t for slot, t in material.textures.items() if t.uv_set < uv_sets}
-        if len(usable) < len(material.textures):
-            self.builder.count("textures on meshes without UVs were lost ({})", len(material.textures) - len(usable))
-            material = replace(material, textures=usable)
-        for known, index in self._materials:
-            if known is material or known == material:
-                return index
-        index = self.builder.add("materials", self._material(material, uv_sets))
-        self._materials.append((material, index))
-        return index
-
-    def _material(self, material: Material, uv_sets: int) -> dict[str, Any]:
-        infos = {slot: info for slot, t in material.textures.items() if (info := self._info(t)) is not None}
-        surface: dict[str, Any] = {
-            "baseColorFactor": [_clamp_to_unit(x) for x in material.colour],
-            "metallicFactor": _clamp_to_unit(material.metallic),
-            "roughnessFactor": _clamp_to_unit(material.roughness),
-        }
-        for slot, key in (("colour", "baseColorTexture"), ("metallic_roughness", "metallicRoughnessTexture")):
-            if slot in infos:
-                surface[key] = infos[slot]
-        item: dict[str, Any] = {"name": material.name, "pbrMetallicRoughness": surface}
-        for slot in ("normal", "occlusion", "emissive"):
-            if slot in infos:
-                item[f"{slot}Texture"] = infos[slot]
-        extensions = self._extensions(material.extra.get("extensions"), uv_sets)
-        if any(material.emissive):
-            strength = max(1.0, *material.emissive)
-            item["emissiveFactor"] = [_clamp_to_unit(x / strength) for x in material.emissive]
-            if strength > 1:
-                extensions.setdefault(EMISSIVE_STRENGTH_EXTENSION, {"emissiveStrength": strength})
-        if material.alpha_mode != "OPAQUE":
-            item["alphaMode"] = material.alpha_mode
-        if material.alpha_mode == "MASK":
-            item["alphaCutoff"] = max(0.0, material.alpha_cutoff)
-        if material.double_sided:
-            item["doubleSided"] = True
-        if extensions:
-            item["extensions"] = extensions
-            self.builder.extensions.update(extensions)
-        return item | extras_item(material.extra)
-
-    def _extensions(self, settings: Any, uv_sets: int) -> dict[str, Any]:
-        """Settings of extensions with each `Texture` in them written and referred to by its index."""
-        result = {}
-        for key, value in settings.items() if isinstance(settings, Mapping) else ():
-            if isinstance(value, Texture):
-                info = self._info(value) if value.uv_set < uv_sets else None
-                if info is not None:
-                    result[key] = info
-            elif isinstance(value, Mapping):
-                result[key] = self._extensions(value, uv_sets)
-            elif finite_json(value):
-                result[key] = value
-        return result
-
-    def _info(self, texture: Texture) -> dict[str, Any] | None:
-        source = self._image(texture.image)
-        if source is None:
-            return None
-        item: dict[str, Any] = {"source": source}
-        if texture.sampler:
-            item["sampler"] = self._add_once("samplers", dict(texture.sampler))
-        info: dict[str, Any] = {"index": self._add_once("textures", item)}
-        if texture.uv_set:
-            info["texCoord"] = texture.uv_set
-        info |= {key: texture.extra[key] for key in ("scale", "strength") if key in texture.extra}
-        extensions = texture.extra.get("extensions")
-        if isinstance(extensions, Mapping) and extensions:
-            info["extensions"] = dict(extensions)
-            self.builder.extensions.update(extensions)
-        return info | extras_item(texture.extra)
-
-    def _add_once(self, name: str, item: dict[str, Any]) -> int:
-        known = self.builder.lists.get(name, [])
-        return known.index(item) if item in known else self.builder.add(name, item)
-
-    def _image(self, image: Image) -> int | None:
-        for known, index in self._images:
-            if known is image or known == image:
-                return index
-        index = None
-        if not image.data:
-            self.builder.note(f"picture {image.name!r} was lost: its bytes are not here")
-        elif image.mime not in IMAGE_TYPES:
-            self.builder.note(f"picture {image.name!r} was lost: it is {image.mime}, but glTF holds PNG and JPEG")
-        else:
-            view = self.builder.view(image.data)
-            index = self.builder.add("images", {"name": image.name, "mimeType": image.mime, "bufferView": view})
-        self._images.append((image, index))
-        return index
-
-
-def extras_item(extra: Mapping[str, Any]) -> dict[str, Any]:
-    """The `extras` that reading kept, where there are any."""
-    return {"extras": extra["extras"]} if extra.get("extras") and finite_json(extra["extras"]) else {}
-
-
-def _clamp_to_unit(value: float) -> float:
-    return min(max(float(value), 0.0), 1.0)
-
-
-# Stored sparse, a row takes 12 bytes and its index; below this share of rows that is clearly smaller.
-MAX_SPARSE_ROW_RATIO = 0.6
-# Validators accept directions within 5e-4 to 8e-3 of unit length; float32 rounding stays below 2e-7.
-UNIT_LENGTH_TOLERANCE = 5e-4
-# Validators accept sums of weights within 2e-7 of 1 for each joint that counts.
-WEIGHT_SUM_TOLERANCE = 2e-7
 
 
 def mesh_item(builder: Builder, materials: MaterialWriter, parts: list[Part], skinned: bool) -> dict[str, Any]:
@@ -337,7 +225,7 @@ def _targets(builder: Builder, mesh: Mesh, count: int) -> list[dict[str, int]]:
     if shapes is None:
         empty = np.zeros((len(mesh.vertices), 3), np.float32)
         return [{"POSITION": _delta(builder, empty)} for _ in range(count)]
-    chosen, scale = _primary(builder, shapes)
+    chosen, scale = _full_weight_targets(builder, shapes)
     result = []
     for target, factor in zip(chosen, scale):
         item = {"POSITION": _delta(builder, shapes.deltas[target] * factor)}
@@ -349,8 +237,8 @@ def _targets(builder: Builder, mesh: Mesh, count: int) -> list[dict[str, int]]:
     return result
 
 
-def _primary(builder: Builder, shapes: Shapes) -> tuple[list[int], list[np.float32]]:
-    """The target that stands for each shape: the one at weight 1, or the furthest scaled to it; the rest is lost."""
+def _full_weight_targets(builder: Builder, shapes: Shapes) -> tuple[list[int], list[np.float32]]:
+    """The target and factor of each shape at weight 1: its own target, or the furthest one scaled; others are lost."""
     if shapes.plain:
         return list(range(len(shapes))), [np.float32(1)] * len(shapes)
     builder.count("in-between shapes were lost ({})", len(shapes.deltas) - len(shapes))
@@ -367,3 +255,115 @@ def _delta(builder: Builder, values: Array) -> int:
     if moved < MAX_SPARSE_ROW_RATIO * len(values):
         return builder.sparse(values, "VEC3")
     return builder.accessor(values, "VEC3", VERTEX_BUFFER_TARGET, bounds=True)
+
+
+class MaterialWriter:
+    """Writes materials into a builder and remembers which it has written."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+        self._materials: list[tuple[Material, int]] = []
+        self._images: list[tuple[Image, int | None]] = []
+
+    def index(self, material: Material, uv_sets: int) -> int:
+        """The index of a material, for a mesh with that many UV sets. Textures that need another set are left out."""
+        usable = {slot: t for slot, t in material.textures.items() if t.uv_set < uv_sets}
+        if len(usable) < len(material.textures):
+            self.builder.count("textures on meshes without UVs were lost ({})", len(material.textures) - len(usable))
+            material = replace(material, textures=usable)
+        for known, index in self._materials:
+            if known is material or known == material:
+                return index
+        index = self.builder.add("materials", self._material(material, uv_sets))
+        self._materials.append((material, index))
+        return index
+
+    def _material(self, material: Material, uv_sets: int) -> dict[str, Any]:
+        infos = {slot: info for slot, t in material.textures.items() if (info := self._info(t)) is not None}
+        surface: dict[str, Any] = {
+            "baseColorFactor": [_clamp_to_unit(x) for x in material.colour],
+            "metallicFactor": _clamp_to_unit(material.metallic),
+            "roughnessFactor": _clamp_to_unit(material.roughness),
+        }
+        for slot, key in (("colour", "baseColorTexture"), ("metallic_roughness", "metallicRoughnessTexture")):
+            if slot in infos:
+                surface[key] = infos[slot]
+        item: dict[str, Any] = {"name": material.name, "pbrMetallicRoughness": surface}
+        for slot in ("normal", "occlusion", "emissive"):
+            if slot in infos:
+                item[f"{slot}Texture"] = infos[slot]
+        extensions = self._extensions(material.extra.get("extensions"), uv_sets)
+        if any(material.emissive):
+            strength = max(1.0, *material.emissive)
+            item["emissiveFactor"] = [_clamp_to_unit(x / strength) for x in material.emissive]
+            if strength > 1:
+                extensions.setdefault(EMISSIVE_STRENGTH_EXTENSION, {"emissiveStrength": strength})
+        if material.alpha_mode != "OPAQUE":
+            item["alphaMode"] = material.alpha_mode
+        if material.alpha_mode == "MASK":
+            item["alphaCutoff"] = max(0.0, material.alpha_cutoff)
+        if material.double_sided:
+            item["doubleSided"] = True
+        if extensions:
+            item["extensions"] = extensions
+            self.builder.extensions.update(extensions)
+        return item | extras_item(material.extra)
+
+    def _extensions(self, settings: Any, uv_sets: int) -> dict[str, Any]:
+        """Settings of extensions with each `Texture` in them written and referred to by its index."""
+        result = {}
+        for key, value in settings.items() if isinstance(settings, Mapping) else ():
+            if isinstance(value, Texture):
+                info = self._info(value) if value.uv_set < uv_sets else None
+                if info is not None:
+                    result[key] = info
+            elif isinstance(value, Mapping):
+                result[key] = self._extensions(value, uv_sets)
+            elif finite_json(value):
+                result[key] = value
+        return result
+
+    def _info(self, texture: Texture) -> dict[str, Any] | None:
+        source = self._image(texture.image)
+        if source is None:
+            return None
+        item: dict[str, Any] = {"source": source}
+        if texture.sampler:
+            item["sampler"] = self._add_once("samplers", dict(texture.sampler))
+        info: dict[str, Any] = {"index": self._add_once("textures", item)}
+        if texture.uv_set:
+            info["texCoord"] = texture.uv_set
+        info |= {key: texture.extra[key] for key in ("scale", "strength") if key in texture.extra}
+        extensions = texture.extra.get("extensions")
+        if isinstance(extensions, Mapping) and extensions:
+            info["extensions"] = dict(extensions)
+            self.builder.extensions.update(extensions)
+        return info | extras_item(texture.extra)
+
+    def _add_once(self, name: str, item: dict[str, Any]) -> int:
+        known = self.builder.lists.get(name, [])
+        return known.index(item) if item in known else self.builder.add(name, item)
+
+    def _image(self, image: Image) -> int | None:
+        for known, index in self._images:
+            if known is image or known == image:
+                return index
+        index = None
+        if not image.data:
+            self.builder.note(f"picture {image.name!r} was lost: its bytes are missing")
+        elif image.mime not in IMAGE_TYPES:
+            self.builder.note(f"picture {image.name!r} was lost: it is {image.mime}, but glTF holds PNG and JPEG")
+        else:
+            view = self.builder.view(image.data)
+            index = self.builder.add("images", {"name": image.name, "mimeType": image.mime, "bufferView": view})
+        self._images.append((image, index))
+        return index
+
+
+def extras_item(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """The `extras` that the reader kept, where there are any."""
+    return {"extras": extra["extras"]} if extra.get("extras") and finite_json(extra["extras"]) else {}
+
+
+def _clamp_to_unit(value: float) -> float:
+    return min(max(float(value), 0.0), 1.0)

@@ -1,7 +1,7 @@
 """Writing characters: their joints as nodes, their parts on them, and the skins in between.
 
-Skinned meshes stand beside the skeleton, where viewers expect them. Since readers take meshes in the order of a walk
-over the nodes, each is put where that walk meets it at its own turn, so that vertices keep their order.
+Skinned meshes are placed beside the skeleton, where viewers expect them. Readers take meshes in the order of a walk
+over the nodes, so each is placed where that walk meets it in the character's order: vertices keep their order.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from understudy.maths import quaternion, transform
 
 
 class NodeWriter:
-    """Writes characters and remembers where their joints and shapes went, for the animations."""
+    """Writes characters and remembers the nodes of their joints and shapes, for the animations."""
 
     def __init__(self, builder: Builder) -> None:
         self.builder, self.materials = builder, MaterialWriter(builder)
@@ -99,7 +99,7 @@ class NodeWriter:
         return known.index(item) if item in known else self.builder.add("skins", item)
 
     def _bare_skin(self, character: Character, nodes: list[int]) -> None:
-        """A skin that no mesh wears says which nodes are the joints of a skeleton without a mesh."""
+        """Write a skin that no mesh wears, which lists the joints of a skeleton without a mesh."""
         skeleton = character.skeleton
         joints = character.joints
         world = kinematics.world_transforms(
@@ -189,7 +189,7 @@ class NodeWriter:
     def _check_order(
         self, character: Character, groups: list[list[Part]], hung: dict[int, int], items: list[Any], scene: list[int]
     ) -> None:
-        """Say so where the vertices will be met in another order than the character has them in."""
+        """Add a note where a reader will meet the vertices in another order than the character's."""
         rank: dict[int, int] = {}
         stack = scene[::-1]
         while stack:
@@ -209,7 +209,7 @@ def _deforms(part: Part) -> bool:
 
 
 def _common_root(skeleton: Skeleton, joints: Array) -> int | None:
-    """The lowest joint that all these are, or hang on; None where they stand in several trees."""
+    """The lowest common ancestor of the joints, or one of them; None where they are in several trees."""
     if not len(joints):
         return None
     shared = skeleton.ancestors(int(joints[0]))

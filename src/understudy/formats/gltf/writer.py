@@ -1,6 +1,6 @@
-"""Writing animations: curves as they are where glTF can hold them, re-fitted where it cannot, with notes.
+"""Writing an asset as one .glb, or as one .gltf with everything embedded.
 
-Writing: an asset as one .glb, or as one .gltf with everything embedded.
+Animations are written as they are where glTF can hold them, and re-fitted (`hermite_fit`) where it cannot, with notes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from understudy.formats.gltf.write_nodes import NodeWriter
 from understudy.maths import euler, quaternion
 
 INTERPOLATION_NAMES = {STEP: "STEP", LINEAR: "LINEAR", BEZIER: "CUBICSPLINE"}
-# In which unit the error of re-fitted curves is said.
+# Channel kinds, the unit in which the note gives the error of re-fitted curves, and its factor.
 ERROR_UNITS = (
     (("translation",), "mm", 1e3),
     (("rotation", "euler"), "rad", 1.0),
@@ -37,207 +37,7 @@ ERROR_UNITS = (
 )
 TYPE_PER_PATH = {"translation": "VEC3", "rotation": "VEC4", "scale": "VEC3", "weights": "SCALAR"}
 
-
-@dataclass(frozen=True)
-class Keys:
-    """One sampler: times (K,), values (K, n), for CUBICSPLINE (K, 3, n): arriving slope, value, leaving slope."""
-
-    interpolation: str
-    times: Array
-    values: Array
-
-
-class AnimationWriter:
-    """Writes clips and curves onto the nodes of the characters that were written before."""
-
-    def __init__(self, builder: Builder, nodes: NodeWriter) -> None:
-        self.builder, self.nodes = builder, nodes
-        self._refits: list[tuple[str, int, int, float]] = []  # kind, keys before and after, error
-
-    def animation(self, animation: Clip | Curves) -> None:
-        """Write one animation; nothing is written where no channel of it has a place."""
-        channels: dict[tuple[int, str], tuple[Keys, Channel]] = {}
-        tracks = self._clip(animation) if isinstance(animation, Clip) else self._curves(animation)
-        for channel, keys in tracks:
-            for node, path, placed in self._targets(channel, keys):
-                if (node, path) in channels:
-                    self.builder.count("channels on a target that another channel moves were lost ({})")
-                channels[node, path] = (placed, channel)
-        if not channels:
-            self.builder.note(f"animation {animation.name!r} was lost: it moves nothing of the characters here")
-            return
-        self._write(animation, channels)
-
-    def finish(self) -> None:
-        """The notes that sum up all animations."""
-        if not self._refits:
-            return
-        before = sum(keys for _, keys, _, _ in self._refits)
-        after = sum(keys for _, _, keys, _ in self._refits)
-        errors = []
-        for kinds, unit, scale in ERROR_UNITS:
-            found = [error for kind, _, _, error in self._refits if kind in kinds]
-            if found:
-                errors.append(f"{max(found) * scale:.1g} {unit}")
-        self.builder.note(
-            f"curves that CUBICSPLINE does not hold as they are were re-fitted ({len(self._refits)}): "
-            f"{after - before} keys were added to {before}, error at most {', '.join(errors)}"
-        )
-
-    def _clip(self, clip: Clip) -> list[tuple[Channel, Keys]]:
-        """Linear keys at the frames. A column that never changes keeps its first and last."""
-        tracks = []
-        for channel, columns in _whole(clip.channels):
-            values = clip.values[:, columns]
-            if not self._holds(channel):
-                continue
-            times, ends = clip.times, [0, len(clip) - 1]
-            if (values == values[0]).all():
-                if channel.kind == "scale" and self._rests(channel, values[0]):
-                    continue
-                chosen = ends if len(clip) > 1 else [0]
-                times, values = times[chosen], values[chosen]
-            tracks.append(_as_rotation(channel, Keys("LINEAR", times, values)))
-        return tracks
-
-    def _rests(self, channel: Channel, value: Array) -> bool:
-        """Whether a scale is that of the joint at rest."""
-        joints = self.nodes.joints.get(channel.target, [])
-        return bool(joints) and all(np.abs(value - rest).max() < 1e-9 for _, rest in joints)
-
-    def _holds(self, channel: Channel) -> bool:
-        if channel.kind in TYPE_PER_PATH or channel.kind == "euler":
-            return True
-        self.builder.count(f"channels of kind {channel.kind} were lost ({{}})")
-        return False
-
-    def _curves(self, curves: Curves) -> list[tuple[Channel, Keys]]:
-        tracks = []
-        held = [curve for curve in curves.curves if self._holds(curve.channel)]
-        whole = merge_split_curves(held)
-        self.builder.count("curves of weights with keys of their own became one a part ({})", len(held) - len(whole))
-        for curve in whole:
-            if curve.extrapolation != ("hold", "hold"):
-                self.builder.count("extrapolation of curves beyond their keys was lost ({})")
-            if curve.channel.kind == "euler":
-                self.builder.count("curves of angles became quaternions ({})")
-            tracks.append((curve.channel, self._keys(curve)))
-        return tracks
-
-    def _keys(self, curve: Curve) -> Keys:
-        """The keys themselves where all segments are of one kind that glTF has; re-fitted where not."""
-        kinds = np.unique(curve.segments)
-        same, angles = len(kinds) == 1, curve.channel.kind == "euler"
-        if len(curve) == 1 or (same and (kinds[0] == STEP or (kinds[0] == LINEAR and not angles))):
-            plain = Keys("LINEAR" if len(curve) == 1 else INTERPOLATION_NAMES[int(kinds[0])], curve.times, curve.values)
-            return _as_rotation(curve.channel, plain)[1]
-        if same and not angles and curve.is_hermite and _unit(curve):
-            slopes = (_slopes(curve.before), curve.values, _slopes(curve.after))
-            return Keys("CUBICSPLINE", curve.times, np.stack(slopes, axis=1))
-        spline = refit(curve)
-        self._refits.append((curve.channel.kind, len(curve), len(spline.times), spline.error))
-        return Keys("CUBICSPLINE", spline.times, np.stack([spline.arriving, spline.values, spline.leaving], axis=1))
-
-    def _targets(self, channel: Channel, keys: Keys) -> list[tuple[int, str, Keys]]:
-        """The nodes that a channel moves: node, path, keys."""
-        if channel.kind == "weights":
-            found = [
-                (node, "weights", _expand_weights(channel, keys, names, defaults))
-                for part, node, names, defaults in self.nodes.shaped
-                if channel.target in ("", part) and set(channel.columns) & set(names)
-            ]
-        else:
-            path = "rotation" if channel.kind == "euler" else channel.kind
-            found = [(node, path, keys) for node, _ in self.nodes.joints.get(channel.target, [])]
-        if not found:
-            self.builder.count("channels without a joint or shape here were lost ({})")
-        return found
-
-    def _write(self, animation: Clip | Curves, channels: dict[tuple[int, str], tuple[Keys, Channel]]) -> None:
-        start = min(float(keys.times[0]) for keys, _ in channels.values())
-        shift = max(0.0, -start)
-        if shift:
-            self.builder.note(f"animation {animation.name!r} began at {start:g} s and was shifted to 0 s")
-        samplers: list[dict[str, Any]] = []
-        known: dict[tuple[int, str], int] = {}  # curves that move several nodes are written once
-        items = []
-        for (node, path), (keys, _) in channels.items():
-            if (id(keys), path) not in known:
-                known[id(keys), path] = len(samplers)
-                samplers.append(self._sampler(keys, path, shift))
-            items.append({"sampler": known[id(keys), path], "target": {"node": node, "path": path}})
-        item: dict[str, Any] = {"name": animation.name, "channels": items, "samplers": samplers}
-        moments = {name: time + shift for name, time in animation.moments.items()}
-        told = {"labels": list(animation.labels), "about": animation.about, "moments": moments}
-        extras: dict[str, Any] = {key: value for key, value in told.items() if value}
-        if natural_rate(keys.times for keys, _ in channels.values()) != animation.rate:
-            extras["rate"] = animation.rate
-        self.builder.add("animations", item | ({"extras": extras} if extras else {}))
-
-    def _sampler(self, keys: Keys, path: str, shift: float) -> dict[str, Any]:
-        times = (keys.times + shift).astype(np.float32)
-        values = keys.values
-        kept = np.append(np.diff(times) > 0, True)
-        if not kept.all():
-            self.builder.count("keys closer together than float32 can tell were left out ({})", int(np.sum(~kept)))
-            times, values = times[kept], values[kept]
-        if path == "rotation" and keys.interpolation != "CUBICSPLINE":
-            values = unit_quaternions(values, "rotation keys", ("K", 4))
-        columns = {"VEC3": 3, "VEC4": 4, "SCALAR": 1}[TYPE_PER_PATH[path]]
-        table = np.ascontiguousarray(values, np.float32).reshape(-1, columns)
-        return {
-            "input": self.builder.pool_accessor(times, "SCALAR", "times", bounds=True),
-            "interpolation": keys.interpolation,
-            "output": self.builder.pool_accessor(table, TYPE_PER_PATH[path], "values"),
-        }
-
-
-def _whole(channels: Channels) -> list[tuple[Channel, slice]]:
-    """One channel for each target and kind, with its columns in a clip: weights may come in several channels."""
-    names: dict[tuple[str, str], tuple[str, ...]] = {}
-    for channel in channels:
-        pair = (channel.target, channel.kind)
-        names[pair] = (*names.get(pair, ()), *channel.columns)
-    found = ((Channel(*pair, columns), channels.slice(*pair)) for pair, columns in names.items())
-    return [(channel, columns) for channel, columns in found if columns is not None]
-
-
-def _as_rotation(channel: Channel, keys: Keys) -> tuple[Channel, Keys]:
-    """Angles to quaternions, continuous in time; every other channel as it is."""
-    if channel.kind != "euler":
-        return channel, keys
-    turned = quaternion.unroll(euler.from_euler(keys.values, "".join(channel.columns)))
-    return channel, Keys(keys.interpolation, keys.times, turned)
-
-
-def _unit(curve: Curve) -> bool:
-    """Whether rotation keys are of unit length, or near it, as glTF wants them."""
-    if curve.channel.kind != "rotation":
-        return True
-    length = np.sqrt(np.einsum("ki,ki->k", curve.values, curve.values))
-    return bool((np.abs(length - 1) <= NEAR_UNIT).all())
-
-
-def _slopes(handles: Array) -> Array:
-    """(K, n) value per second of handles (K, n, 2); 0 where a handle has no length."""
-    run = handles[..., 0]
-    return np.where(run > 0, handles[..., 1] / np.where(run > 0, run, 1.0), 0.0)
-
-
-def _expand_weights(channel: Channel, keys: Keys, names: tuple[str, ...], defaults: Array) -> Keys:
-    """Weights of a channel's shapes in the places of all shapes of a mesh; those it does not move rest."""
-    if channel.columns == names:
-        return keys
-    values = np.zeros((*keys.values.shape[:-1], len(names)))
-    at_rest = values[:, 1] if keys.interpolation == "CUBICSPLINE" else values
-    at_rest[...] = defaults
-    for i, name in enumerate(channel.columns):
-        if name in names:
-            values[..., names.index(name)] = keys.values[..., i]
-    return Keys(keys.interpolation, keys.times, values)
-
-
-# The order in which people look for things in a file.
+# The order of the lists in a file, for people who read it.
 DOCUMENT_KEY_ORDER = (
     *("scenes", "nodes", "skins", "meshes", "materials", "textures", "images", "samplers", "animations"),
     *("accessors", "bufferViews", "buffers"),
@@ -296,3 +96,202 @@ def _container(text: bytes, data: bytes) -> bytes:
         data += b"\0" * (-len(data) % 4)
         chunks += struct.pack("<II", len(data), BINARY_CHUNK) + data
     return MAGIC + struct.pack("<II", 2, 12 + len(chunks)) + chunks
+
+
+@dataclass(frozen=True)
+class Keys:
+    """One sampler: times (K,), values (K, n), for CUBICSPLINE (K, 3, n): arriving slope, value, leaving slope."""
+
+    interpolation: str
+    times: Array
+    values: Array
+
+
+class AnimationWriter:
+    """Writes clips and curves onto the nodes of the characters that were written before."""
+
+    def __init__(self, builder: Builder, nodes: NodeWriter) -> None:
+        self.builder, self.nodes = builder, nodes
+        self._refits: list[tuple[str, int, int, float]] = []  # kind, keys before and after, error
+
+    def animation(self, animation: Clip | Curves) -> None:
+        """Write one animation; nothing is written where it moves nothing of the characters."""
+        channels: dict[tuple[int, str], tuple[Keys, Channel]] = {}
+        tracks = self._clip(animation) if isinstance(animation, Clip) else self._curves(animation)
+        for channel, keys in tracks:
+            for node, path, placed in self._targets(channel, keys):
+                if (node, path) in channels:
+                    self.builder.count("channels on a target that another channel moves were lost ({})")
+                channels[node, path] = (placed, channel)
+        if not channels:
+            self.builder.note(f"animation {animation.name!r} was lost: it moves nothing of the characters here")
+            return
+        self._write(animation, channels)
+
+    def finish(self) -> None:
+        """The notes that sum up all animations."""
+        if not self._refits:
+            return
+        before = sum(keys for _, keys, _, _ in self._refits)
+        after = sum(keys for _, _, keys, _ in self._refits)
+        errors = []
+        for kinds, unit, scale in ERROR_UNITS:
+            of_kinds = [error for kind, _, _, error in self._refits if kind in kinds]
+            if of_kinds:
+                errors.append(f"{max(of_kinds) * scale:.1g} {unit}")
+        self.builder.note(
+            f"curves that CUBICSPLINE does not hold as they are were re-fitted ({len(self._refits)}): "
+            f"{after - before} keys were added to {before}, error at most {', '.join(errors)}"
+        )
+
+    def _clip(self, clip: Clip) -> list[tuple[Channel, Keys]]:
+        """Linear keys at the frames. A column that never changes keeps its first and last."""
+        tracks = []
+        for channel, columns in _merge_channels(clip.channels):
+            values = clip.values[:, columns]
+            if not self._can_hold(channel):
+                continue
+            times, ends = clip.times, [0, len(clip) - 1]
+            if (values == values[0]).all():
+                if channel.kind == "scale" and self._is_rest_scale(channel, values[0]):
+                    continue
+                chosen = ends if len(clip) > 1 else [0]
+                times, values = times[chosen], values[chosen]
+            tracks.append(_as_rotation(channel, Keys("LINEAR", times, values)))
+        return tracks
+
+    def _is_rest_scale(self, channel: Channel, value: Array) -> bool:
+        """Whether a scale is that of the joint at rest."""
+        joints = self.nodes.joints.get(channel.target, [])
+        return bool(joints) and all(np.abs(value - rest).max() < 1e-9 for _, rest in joints)
+
+    def _can_hold(self, channel: Channel) -> bool:
+        if channel.kind in TYPE_PER_PATH or channel.kind == "euler":
+            return True
+        self.builder.count(f"channels of kind {channel.kind} were lost ({{}})")
+        return False
+
+    def _curves(self, curves: Curves) -> list[tuple[Channel, Keys]]:
+        tracks = []
+        held = [curve for curve in curves.curves if self._can_hold(curve.channel)]
+        whole = merge_split_curves(held)
+        self.builder.count("curves of weights with keys of their own became one a part ({})", len(held) - len(whole))
+        for curve in whole:
+            if curve.extrapolation != ("hold", "hold"):
+                self.builder.count("extrapolation of curves beyond their keys was lost ({})")
+            if curve.channel.kind == "euler":
+                self.builder.count("curves of angles became quaternions ({})")
+            tracks.append((curve.channel, self._keys(curve)))
+        return tracks
+
+    def _keys(self, curve: Curve) -> Keys:
+        """The keys themselves where all segments are of one kind that glTF has; re-fitted where not."""
+        kinds = np.unique(curve.segments)
+        same, angles = len(kinds) == 1, curve.channel.kind == "euler"
+        if len(curve) == 1 or (same and (kinds[0] == STEP or (kinds[0] == LINEAR and not angles))):
+            plain = Keys("LINEAR" if len(curve) == 1 else INTERPOLATION_NAMES[int(kinds[0])], curve.times, curve.values)
+            return _as_rotation(curve.channel, plain)[1]
+        if same and not angles and curve.is_hermite and _is_unit(curve):
+            slopes = (_slopes(curve.before), curve.values, _slopes(curve.after))
+            return Keys("CUBICSPLINE", curve.times, np.stack(slopes, axis=1))
+        spline = refit(curve)
+        self._refits.append((curve.channel.kind, len(curve), len(spline.times), spline.error))
+        return Keys("CUBICSPLINE", spline.times, np.stack([spline.arriving, spline.values, spline.leaving], axis=1))
+
+    def _targets(self, channel: Channel, keys: Keys) -> list[tuple[int, str, Keys]]:
+        """The nodes that a channel moves: node, path, keys."""
+        if channel.kind == "weights":
+            targets = [
+                (node, "weights", _expand_weights(channel, keys, names, defaults))
+                for part, node, names, defaults in self.nodes.shaped
+                if channel.target in ("", part) and set(channel.columns) & set(names)
+            ]
+        else:
+            path = "rotation" if channel.kind == "euler" else channel.kind
+            targets = [(node, path, keys) for node, _ in self.nodes.joints.get(channel.target, [])]
+        if not targets:
+            self.builder.count("channels without a joint or shape here were lost ({})")
+        return targets
+
+    def _write(self, animation: Clip | Curves, channels: dict[tuple[int, str], tuple[Keys, Channel]]) -> None:
+        start = min(float(keys.times[0]) for keys, _ in channels.values())
+        shift = max(0.0, -start)
+        if shift:
+            self.builder.note(f"animation {animation.name!r} began at {start:g} s and was shifted to 0 s")
+        samplers: list[dict[str, Any]] = []
+        known: dict[tuple[int, str], int] = {}  # curves that move several nodes are written once
+        items = []
+        for (node, path), (keys, _) in channels.items():
+            if (id(keys), path) not in known:
+                known[id(keys), path] = len(samplers)
+                samplers.append(self._sampler(keys, path, shift))
+            items.append({"sampler": known[id(keys), path], "target": {"node": node, "path": path}})
+        item: dict[str, Any] = {"name": animation.name, "channels": items, "samplers": samplers}
+        moments = {name: time + shift for name, time in animation.moments.items()}
+        fields = {"labels": list(animation.labels), "about": animation.about, "moments": moments}
+        extras: dict[str, Any] = {key: value for key, value in fields.items() if value}
+        if natural_rate(keys.times for keys, _ in channels.values()) != animation.rate:
+            extras["rate"] = animation.rate
+        self.builder.add("animations", item | ({"extras": extras} if extras else {}))
+
+    def _sampler(self, keys: Keys, path: str, shift: float) -> dict[str, Any]:
+        times = (keys.times + shift).astype(np.float32)
+        values = keys.values
+        kept = np.append(np.diff(times) > 0, True)
+        if not kept.all():
+            self.builder.count("keys closer together than float32 can tell were left out ({})", int(np.sum(~kept)))
+            times, values = times[kept], values[kept]
+        if path == "rotation" and keys.interpolation != "CUBICSPLINE":
+            values = unit_quaternions(values, "rotation keys", ("K", 4))
+        columns = {"VEC3": 3, "VEC4": 4, "SCALAR": 1}[TYPE_PER_PATH[path]]
+        table = np.ascontiguousarray(values, np.float32).reshape(-1, columns)
+        return {
+            "input": self.builder.pool_accessor(times, "SCALAR", "times", bounds=True),
+            "interpolation": keys.interpolation,
+            "output": self.builder.pool_accessor(table, TYPE_PER_PATH[path], "values"),
+        }
+
+
+def _merge_channels(channels: Channels) -> list[tuple[Channel, slice]]:
+    """One channel for each target and kind, with its columns in a clip: weights may come in several channels."""
+    names: dict[tuple[str, str], tuple[str, ...]] = {}
+    for channel in channels:
+        pair = (channel.target, channel.kind)
+        names[pair] = (*names.get(pair, ()), *channel.columns)
+    merged = ((Channel(*pair, columns), channels.slice(*pair)) for pair, columns in names.items())
+    return [(channel, columns) for channel, columns in merged if columns is not None]
+
+
+def _as_rotation(channel: Channel, keys: Keys) -> tuple[Channel, Keys]:
+    """Angles to quaternions, continuous in time; every other channel as it is."""
+    if channel.kind != "euler":
+        return channel, keys
+    turned = quaternion.unroll(euler.from_euler(keys.values, "".join(channel.columns)))
+    return channel, Keys(keys.interpolation, keys.times, turned)
+
+
+def _is_unit(curve: Curve) -> bool:
+    """Whether rotation keys are of unit length, or near it, as glTF wants them."""
+    if curve.channel.kind != "rotation":
+        return True
+    length = np.sqrt(np.einsum("ki,ki->k", curve.values, curve.values))
+    return bool((np.abs(length - 1) <= NEAR_UNIT).all())
+
+
+def _slopes(handles: Array) -> Array:
+    """(K, n) value per second of handles (K, n, 2); 0 where a handle has no length."""
+    run = handles[..., 0]
+    return np.where(run > 0, handles[..., 1] / np.where(run > 0, run, 1.0), 0.0)
+
+
+def _expand_weights(channel: Channel, keys: Keys, names: tuple[str, ...], defaults: Array) -> Keys:
+    """Weights of all shapes of a mesh: those of the channel, and the default of every other shape."""
+    if channel.columns == names:
+        return keys
+    values = np.zeros((*keys.values.shape[:-1], len(names)))
+    at_rest = values[:, 1] if keys.interpolation == "CUBICSPLINE" else values
+    at_rest[...] = defaults
+    for i, name in enumerate(channel.columns):
+        if name in names:
+            values[..., names.index(name)] = keys.values[..., i]
+    return Keys(keys.interpolation, keys.times, values)

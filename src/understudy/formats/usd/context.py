@@ -1,14 +1,13 @@
-"""Frame: from a file's units and up axis to metres with Y up.
-
-The change is a similarity C = m R, m metres a unit and R a quarter turn about x where Z is up. It is applied to the
-whole scene, p' = C p and M' = C M C^-1, so no joint is added and none gets a scale or a turn that is not its own:
-
-    translations t' = m R t,   rotations (u, w)' = (R u, w),   scales s' = |R| s  (y and z change places)
-
-Reading: what the readers of one stage share - the file's name, its frame, the notes, and bounds on what is taken.
+"""What the readers of one stage share: its path, its frame, the notes, and a budget of numbers.
 
 Values come out of the stage as checked NumPy arrays. The library itself accepts arrays of any size: a small binary file
 may repeat one array a million times, so every array is counted against a budget before it is copied.
+
+**Frame**: from a file's units and up axis to metres with Y up. The change is a similarity C = m R, m metres a unit and
+R a rotation by -90 degrees about x where Z is up. It is applied to the whole scene, p' = C p and M' = C M C^-1, so no
+joint is added, and none gets a scale or a rotation that is not its own:
+
+    translations t' = m R t,   rotations (u, w)' = (R u, w),   scales s' = |R| s  (y and z change places)
 """
 
 from __future__ import annotations
@@ -26,7 +25,14 @@ from understudy.checks import LARGEST_NUMBER, Array
 from understudy.errors import BadFile, Unsupported
 from understudy.formats.conventions import Notes, make_distinct
 
-Z_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])  # (x, y, z) -> (x, z, -y)
+# Numbers that may be taken from a file: 32 million (256 MB) for any file, and eight for each of its bytes. An
+# uncompressed number takes four bytes; only integers that repeat and arrays used more than once come near this.
+BASE_BUDGET, BUDGET_PER_BYTE = 1 << 25, 8
+MAX_PRIMS = 200_000
+MAX_TIME_CODE = 1e12  # beyond any scene
+EARLIEST = Usd.TimeCode.EarliestTime()
+
+Y_FROM_Z_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])  # R: (x, y, z) -> (x, z, -y)
 
 
 @dataclass(frozen=True)
@@ -43,13 +49,13 @@ class UnitFrame:
     def directions(self, value: Array) -> Array:
         """Normals and other directions (..., 3)."""
         value = np.asarray(value, np.float64)
-        return value @ Z_UP.T if self.z_up else value
+        return value @ Y_FROM_Z_UP.T if self.z_up else value
 
     def rotations(self, value: Array) -> Array:
         """Quaternions (..., 4), x y z w."""
         if not self.z_up:
             return value
-        return np.concatenate([value[..., :3] @ Z_UP.T, value[..., 3:]], axis=-1)
+        return np.concatenate([value[..., :3] @ Y_FROM_Z_UP.T, value[..., 3:]], axis=-1)
 
     def scales(self, value: Array) -> Array:
         """Scales along the axes (..., 3)."""
@@ -59,21 +65,13 @@ class UnitFrame:
         """Transforms (..., 4, 4)."""
         result = np.array(value, np.float64)
         if self.z_up:
-            result[..., :3, :3] = Z_UP @ result[..., :3, :3] @ Z_UP.T
+            result[..., :3, :3] = Y_FROM_Z_UP @ result[..., :3, :3] @ Y_FROM_Z_UP.T
         result[..., :3, 3] = self.points(result[..., :3, 3])
         return result
 
 
-# Numbers that may be taken from a file: 32 million (256 MB) for any file, and eight a byte beyond. Stored plainly a
-# number takes four bytes; only integers that repeat and arrays used more than once come near this.
-BASE_BUDGET, BUDGET_PER_BYTE = 1 << 25, 8
-MAX_PRIMS = 200_000
-MAX_TIME_CODE = 1e12  # time codes, beyond any scene
-EARLIEST = Usd.TimeCode.EarliestTime()
-
-
 class ReadContext:
-    """One stage while it is read."""
+    """One stage while it is read: its path, frame, notes, budget, and the materials and pictures read so far."""
 
     def __init__(self, path: Path, stage: Usd.Stage) -> None:
         self.path, self.stage = path, stage
@@ -182,12 +180,12 @@ class ReadContext:
 
     def custom(self, prim: Usd.Prim, key: str, dtype: Any) -> Array | None:
         """(N,) a list that our writer left in a prim's customData; None where it is absent or something else."""
-        found = prim.GetCustomDataByKey(f"understudy:{key}")
-        if found is None or isinstance(found, str) or not hasattr(found, "__len__"):
+        value = prim.GetCustomDataByKey(f"understudy:{key}")
+        if value is None or isinstance(value, str) or not hasattr(value, "__len__"):
             return None
         try:
-            self.take(prim, len(found))
-            return np.array(list(found)).astype(dtype).reshape(-1)
+            self.take(prim, len(value))
+            return np.array(list(value)).astype(dtype).reshape(-1)
         except (TypeError, ValueError):
             return None
 
@@ -219,5 +217,5 @@ class ReadContext:
 
 
 def name_of(prim: Usd.Prim) -> str:
-    """The name that people see: the display name where there is one, otherwise the name in the path."""
+    """The display name of a prim, or its name in the path where it has none."""
     return str(prim.GetDisplayName() or prim.GetName())

@@ -1,14 +1,13 @@
-"""SkelAnimation prims: time samples of whole pose arrays to curves, one for each joint and kind.
+"""Reading animation: SkelAnimation prims and animated transforms to curves, one for each joint and kind.
 
-USD interpolates time samples linearly (rotations by slerp), so every sample is a key and every segment linear. Two
-things make the curves what a person would expect: a channel that only repeats the rest pose is left out, and one that
-does not change keeps its first and last key. Samples come for all joints at once; our writer puts a twin sample just
-before a stepped key, which is recognised here and becomes a stepped segment again.
+**SkelAnimation.** Time samples hold arrays of whole poses. USD interpolates them linearly (rotations by slerp), so
+every sample is a key and every segment linear. A channel that only repeats the rest pose is left out, and one that does
+not change keeps its first and last key. Samples are shared by all joints; our writer puts a twin sample just before a
+stepped key, which becomes a stepped segment again here.
 
-Animated transforms of prims above skeletons and meshes, as curves of the joints that stand for them.
-
-Where the transform is made of a translation, a quaternion and a scale, in this order, its samples are exact keys. Euler
-angles, matrices and pivots interpolate in their own ways: those are baked at the stage's frames.
+**Transforms** of prims above skeletons and meshes become curves of the joints that replace them. Where the transform is
+made of a translation, a quaternion and a scale, in this order, its samples are exact keys. Euler angles, matrices and
+pivots interpolate otherwise: those are baked at the stage's frames.
 """
 
 from __future__ import annotations
@@ -25,10 +24,15 @@ from understudy.formats.usd.context import EARLIEST, MAX_TIME_CODE, ReadContext
 from understudy.formats.usd.read_skeleton import SkeletonBuilder, UsdJoints
 from understudy.maths import quaternion, transform
 
-MIN_SAMPLE_GAP_TIME_CODES = 2e-4  # time codes; closer samples are a jump (our writer leaves 1e-4)
-REST_TOLERANCE_RATIO = 2e-7  # relative: two steps of float32
+MAX_FRAMES = 100_000  # of a transform that is baked
+
+MIN_SAMPLE_GAP_TIME_CODES = 2e-4  # closer samples are a jump (our writer leaves 1e-4)
+REST_TOLERANCE_RATIO = 2e-7  # two steps of float32
 VALUES_PER_JOINT = {"translations": 3, "rotations": 4, "scales": 3}
-KINDS = {"translations": "translation", "rotations": "rotation", "scales": "scale"}
+KIND_PER_ATTRIBUTE = {"translations": "translation", "rotations": "rotation", "scales": "scale"}
+
+# Transform operations, in the order in which their samples are exact keys.
+SIMPLE_OP_ORDER = {"xformOp:translate": 0, "xformOp:orient": 1, "xformOp:scale": 2}
 
 
 @dataclass
@@ -37,7 +41,7 @@ class Samples:
 
     times: Array  # (K,) time codes
     values: Array  # (K, N, width) or (K, N), in metres and Y up
-    stepped: bool  # whether twin samples stand for jumps
+    stepped: bool  # whether twin samples mean jumps
 
 
 def joint_curves(
@@ -61,18 +65,22 @@ def joint_curves(
         still = (samples.values == samples.values[:1]).all(axis=(0, 2))
         for a, target, joint, stretched in driven:
             if name == "scales" and stretched:
-                continue  # the joint's scale is constant and stands in its helper
+                continue  # the joint's scale is constant and held by its helper joint
             rest = None if skeleton is None or keep_rest else _rest(skeleton, joint, name)
             if still[a] and rest is not None and _same(name, samples.values[0, a], rest):
                 continue
-            curves.append(_curve(reading, Channel(target, KINDS[name]), samples, samples.values[:, a], bool(still[a])))
+            curves.append(
+                _curve(
+                    reading, Channel(target, KIND_PER_ATTRIBUTE[name]), samples, samples.values[:, a], bool(still[a])
+                )
+            )
     return curves
 
 
 def _match_joints(
     reading: ReadContext, prim: Usd.Prim, paths: tuple[str, ...], bones: UsdJoints | None, skeleton: Skeleton | None
 ) -> list[tuple[int, str, int, bool]]:
-    """(place in the animation, name, number in the character, whether its scale stands in a helper) of each joint."""
+    """(place in the animation, name, number in the character, whether a helper joint holds its scale) of each joint."""
     if bones is None or skeleton is None:
         names = reading.distinct([path.rsplit("/", 1)[-1] for path in paths], "joint")
         return [(a, name, -1, False) for a, name in enumerate(names)]
@@ -88,6 +96,17 @@ def _match_joints(
     return result
 
 
+def _scales(animation: UsdSkel.Animation) -> Usd.Attribute:
+    """UsdSkel's scales are half floats; our writer adds an attribute of full floats where that loses precision."""
+    full = animation.GetPrim().GetAttribute("understudy:scales")
+    return full if full and full.HasAuthoredValue() else animation.GetScalesAttr()
+
+
+def _rest(skeleton: Skeleton, joint: int, name: str) -> Array:
+    rest: Array = getattr(skeleton, name)
+    return rest[joint]
+
+
 def weight_samples(reading: ReadContext, prim: Usd.Prim) -> tuple[tuple[str, ...], Samples | None]:
     """The names of the shapes that a SkelAnimation drives, and their weights over time (K, N)."""
     animation = UsdSkel.Animation(prim)
@@ -101,17 +120,6 @@ def weight_curve(reading: ReadContext, channel: Channel, samples: Samples, colum
     """The curve of some of the weights."""
     values = samples.values[:, columns]
     return _curve(reading, channel, samples, values, bool((values == values[:1]).all()))
-
-
-def _scales(animation: UsdSkel.Animation) -> Usd.Attribute:
-    """UsdSkel's scales are half floats; our writer leaves full ones beside them where that loses something."""
-    full = animation.GetPrim().GetAttribute("understudy:scales")
-    return full if full and full.HasAuthoredValue() else animation.GetScalesAttr()
-
-
-def _rest(skeleton: Skeleton, joint: int, name: str) -> Array:
-    rest: Array = getattr(skeleton, name)
-    return rest[joint]
 
 
 def _samples(reading: ReadContext, attribute: Usd.Attribute, count: int, width: int | None) -> Samples | None:
@@ -153,7 +161,7 @@ def _unit(reading: ReadContext, attribute: Usd.Attribute, rotations: Array) -> A
 
 
 def _curve(reading: ReadContext, channel: Channel, samples: Samples, values: Array, still: bool) -> Curve:
-    """A curve of values (K, n) at the times of the samples; what is still keeps its first and last key."""
+    """A curve of values (K, n) at the times of the samples; a constant one keeps its first and last key."""
     codes = samples.times
     if still:
         ends = [0] if len(codes) == 1 else [0, len(codes) - 1]
@@ -173,7 +181,7 @@ def _same(name: str, value: Array, rest: Array) -> bool:
 
 
 def _steps(codes: Array, values: Array) -> tuple[Array, Array]:
-    """Which samples are keys, and the kind of each segment between them: twins that only hold and jump become steps."""
+    """Which samples are keys, and the kind of each segment: twin samples that hold and jump become a step."""
     count = len(codes)
     segments = np.full(count - 1, LINEAR, np.uint8)
     early = np.flatnonzero(np.diff(codes) < MIN_SAMPLE_GAP_TIME_CODES)  # the first of each pair
@@ -183,22 +191,18 @@ def _steps(codes: Array, values: Array) -> tuple[Array, Array]:
     for k in early:
         gap = np.abs(values[k + 1] - values[k]).max()
         travel = np.abs(values[k + 1] - values[k - 1]).max() if k > 0 else 0.0
-        jumps = gap > 1e-3 * travel  # a moving channel covers a twin's share of the way to it, 1e-4 or so of a frame
+        jumps = gap > 1e-3 * travel  # between twins a moving channel covers only about 1e-4 of its movement in a frame
         holds = k > 0 and (values[k] == values[k - 1]).all()
         if not jumps or holds:
             keep[k] = False
             if jumps:
                 segments[k - 1] = STEP
     kept = np.flatnonzero(keep)
-    found = segments[kept[:-1]]
+    kinds = segments[kept[:-1]]
     moves = (values[kept[1:]] != values[kept[:-1]]).any(axis=1)
-    if (found[moves] == STEP).all():
-        found[:] = STEP  # where a curve only jumps, what it holds between is stepped as well
-    return kept, found
-
-
-SIMPLE_OP_ORDER = {"xformOp:translate": 0, "xformOp:orient": 1, "xformOp:scale": 2}
-MAX_FRAMES = 100_000
+    if (kinds[moves] == STEP).all():
+        kinds[:] = STEP  # in a curve that only jumps, constant segments are stepped as well
+    return kept, kinds
 
 
 def xform_curves(reading: ReadContext, joints: SkeletonBuilder, skeleton: Skeleton) -> list[Curve]:
@@ -222,7 +226,7 @@ def xform_curves(reading: ReadContext, joints: SkeletonBuilder, skeleton: Skelet
 
 
 def _codes(reading: ReadContext, xformable: UsdGeom.Xformable) -> Array:
-    """The time codes of the keys: the samples, and all frames between them where interpolation is not ours."""
+    """The time codes of the keys: the samples, and all frames between them where curves interpolate otherwise."""
     samples = np.array(xformable.GetTimeSamples(), np.float64)
     if not (np.abs(samples) <= MAX_TIME_CODE).all():
         raise reading.bad(xformable.GetPrim(), "the times of the transform should be finite")

@@ -1,6 +1,6 @@
-"""Pictures that a material names: inside the package (`.usdz`) or in files beside the layer, never from elsewhere.
+"""Reading materials: UsdPreviewSurface and its textures, bound to a mesh or to subsets of its faces.
 
-Materials: UsdPreviewSurface and its textures, bound to a mesh or to subsets of its faces.
+Pictures are read from inside the package (`.usdz`) or from files in the layer's folder, never from elsewhere.
 """
 
 from __future__ import annotations
@@ -19,56 +19,8 @@ from understudy.formats.usd.context import ReadContext, name_of
 
 MIMES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp"}
 
-
-def load_image(reading: ReadContext, asset: Any) -> Image | None:
-    """The picture behind an asset path; without its bytes where it cannot be read, None where no file is named."""
-    given = str(asset.path)
-    if not given:
-        return None
-    if given not in reading.images:
-        reading.images[given] = _load(reading, given, str(asset.resolvedPath))
-    return reading.images[given]
-
-
-def _load(reading: ReadContext, given: str, resolved: str) -> Image:
-    name = given.replace("\\", "/").rsplit("/", 1)[-1].rstrip("]")
-    mime = MIMES.get(Path(name).suffix.lower(), "application/octet-stream")
-    package, bracket, _ = resolved.partition("[")
-    place = Path(package if bracket else resolved)
-    folder = reading.path.resolve().parent
-    if not resolved or not place.is_file():
-        reading.note("pictures were not found: {}", given)
-    elif not place.resolve().is_relative_to(folder):
-        reading.note(f"picture {given} lies outside the file's folder and was not read")
-    else:
-        data = _read_packed_file(reading, resolved) if bracket else _read_plain_file(reading, place)
-        if data is not None:
-            return Image(name, mime, data)
-    return Image(given, mime, b"")
-
-
-def _read_plain_file(reading: ReadContext, place: Path) -> bytes | None:
-    try:
-        return files.read_bytes(place)
-    except FileError as error:
-        reading.note(f"picture {place.name} {error.reason}")
-        return None
-
-
-def _read_packed_file(reading: ReadContext, resolved: str) -> bytes | None:
-    asset = Ar.GetResolver().OpenAsset(Ar.ResolvedPath(resolved))
-    if not asset:
-        reading.note(f"picture {resolved.partition('[')[2].rstrip(']')} cannot be read from the package")
-        return None
-    return bytes(asset.GetBuffer())
-
-
-GLTF_WRAP_CODES = {
-    "repeat": 10497,
-    "clamp": 33071,
-    "mirror": 33648,
-    "black": 33071,
-}  # glTF's numbers, as our materials keep them
+# glTF's numbers, as our materials keep them.
+GLTF_WRAP_CODES = {"repeat": 10497, "clamp": 33071, "mirror": 33648, "black": 33071}
 
 
 def materials_of_mesh(
@@ -164,12 +116,12 @@ def _source(shader: UsdShade.Shader, name: str) -> tuple[Any, UsdShade.Shader | 
 def _numbers(value: Any, default: Any) -> Any:
     """A number or a tuple of numbers like the default; the default where the value is something else."""
     try:
-        found = np.array(value, np.float64)
+        numbers = np.array(value, np.float64)
     except (TypeError, ValueError):
         return default
-    if found.shape != np.shape(default) or not np.isfinite(found).all():
+    if numbers.shape != np.shape(default) or not np.isfinite(numbers).all():
         return default
-    return tuple(map(float, found)) if found.ndim else float(found)
+    return tuple(map(float, numbers)) if numbers.ndim else float(numbers)
 
 
 def _channel(shader: UsdShade.Shader, name: str) -> int:
@@ -202,8 +154,51 @@ def _texture(
 
 
 def _uv_name(shader: UsdShade.Shader) -> str:
-    """The primvar by which a texture is laid on the surface, followed through a transform of the UVs."""
+    """The primvar that holds a texture's UVs, followed through a transform of the UVs."""
     feeder = _source(shader, "st")[1]
     if feeder is not None and feeder.GetShaderId() == "UsdTransform2d":
         feeder = _source(feeder, "in")[1]
     return "st" if feeder is None else str(_source(feeder, "varname")[0] or "st")
+
+
+def load_image(reading: ReadContext, asset: Any) -> Image | None:
+    """The picture of an asset path; without bytes where it cannot be read, None where the path is empty."""
+    given = str(asset.path)
+    if not given:
+        return None
+    if given not in reading.images:
+        reading.images[given] = _read_image(reading, given, str(asset.resolvedPath))
+    return reading.images[given]
+
+
+def _read_image(reading: ReadContext, given: str, resolved: str) -> Image:
+    name = given.replace("\\", "/").rsplit("/", 1)[-1].rstrip("]")
+    mime = MIMES.get(Path(name).suffix.lower(), "application/octet-stream")
+    package, bracket, _ = resolved.partition("[")
+    place = Path(package if bracket else resolved)
+    folder = reading.path.resolve().parent
+    if not resolved or not place.is_file():
+        reading.note("pictures were not found: {}", given)
+    elif not place.resolve().is_relative_to(folder):
+        reading.note(f"picture {given} lies outside the file's folder and was not read")
+    else:
+        data = _read_packed_file(reading, resolved) if bracket else _read_plain_file(reading, place)
+        if data is not None:
+            return Image(name, mime, data)
+    return Image(given, mime, b"")
+
+
+def _read_plain_file(reading: ReadContext, place: Path) -> bytes | None:
+    try:
+        return files.read_bytes(place)
+    except FileError as error:
+        reading.note(f"picture {place.name} {error.reason}")
+        return None
+
+
+def _read_packed_file(reading: ReadContext, resolved: str) -> bytes | None:
+    asset = Ar.GetResolver().OpenAsset(Ar.ResolvedPath(resolved))
+    if not asset:
+        reading.note(f"picture {resolved.partition('[')[2].rstrip(']')} cannot be read from the package")
+        return None
+    return bytes(asset.GetBuffer())

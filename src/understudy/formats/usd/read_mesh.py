@@ -1,6 +1,8 @@
-"""A Mesh prim: points, polygons as triangles, and what is painted on them.
+"""Reading Mesh prims and the BlendShape prims bound to them.
 
-BlendShape prims: sparse offsets, in-betweens and normal offsets to the dense shapes of a mesh.
+**Meshes.** Points, polygons as triangles, normals, UVs and colours.
+
+**Blend shapes.** Sparse offsets, in-betweens and normal offsets to the dense shapes of a mesh.
 """
 
 from __future__ import annotations
@@ -30,6 +32,36 @@ class Faces:
     vertex_count: int
 
 
+@dataclass
+class Targets:
+    """The shapes of a mesh, and the names by which animations refer to them."""
+
+    shapes: Shapes
+    tokens: tuple[str, ...]  # (S,)
+
+
+def is_visible(reading: ReadContext, prim: Usd.Prim) -> bool:
+    """Whether a mesh is meant to be seen; the others are noted."""
+    imageable = UsdGeom.Imageable(prim)
+    purpose = str(imageable.ComputePurpose())
+    if purpose in ("guide", "proxy"):
+        reading.note(f"meshes of purpose {purpose} were left out: {{}}", prim.GetName())
+        return False
+    if imageable.ComputeVisibility(EARLIEST) == "invisible":
+        reading.note("invisible meshes were left out: {}", prim.GetName())
+        return False
+    return True
+
+
+def points(reading: ReadContext, prim: Usd.Prim) -> Array | None:
+    """(V, 3) the points at rest, in metres; None where there are none."""
+    attribute = UsdGeom.Mesh(prim).GetPointsAttr()
+    values = reading.array(attribute, 3)
+    if attribute and attribute.GetNumTimeSamples() > 1:
+        reading.note("points that move by themselves are read as they first stand: {}", prim.GetName())
+    return None if values is None or not len(values) else reading.frame.points(values)
+
+
 def load_mesh(reading: ReadContext, prim: Usd.Prim, shapes: Shapes | None, vertices: Array) -> Mesh:
     """The mesh of a prim whose points (`vertices`) and shapes were read already."""
     mesh = UsdGeom.Mesh(prim)
@@ -42,7 +74,7 @@ def load_mesh(reading: ReadContext, prim: Usd.Prim, shapes: Shapes | None, verti
     materials, material_of = read_material.materials_of_mesh(reading, mesh, faces.face_of, faces.face_count, uv_names)
     colours = _colours(reading, prim, faces)
     if colours is not None and not materials and (colours == colours[:1]).all() and colours.ndim == 2:
-        # one colour for the whole mesh and no material says how the surface looks: that is a material
+        # one colour for the whole mesh and no material: the colour is the material
         materials, material_of = (Material(name="displayColor", colour=tuple(map(float, colours[0]))),), None  # type: ignore[arg-type]
         colours = None
     name = prim.GetCustomDataByKey("understudy:mesh")
@@ -57,15 +89,6 @@ def load_mesh(reading: ReadContext, prim: Usd.Prim, shapes: Shapes | None, verti
         material_of,
         shapes,
     )
-
-
-def points(reading: ReadContext, prim: Usd.Prim) -> Array | None:
-    """(V, 3) the points at rest, in metres; None where there are none."""
-    attribute = UsdGeom.Mesh(prim).GetPointsAttr()
-    found = reading.array(attribute, 3)
-    if attribute and attribute.GetNumTimeSamples() > 1:
-        reading.note("points that move by themselves are read as they first stand: {}", prim.GetName())
-    return None if found is None or not len(found) else reading.frame.points(found)
 
 
 def _faces(reading: ReadContext, mesh: UsdGeom.Mesh, points: Array) -> Faces:
@@ -150,15 +173,15 @@ def _primvar(reading: ReadContext, prim: Usd.Prim, faces: Faces, name: str, widt
 
 def _uvs(reading: ReadContext, prim: Usd.Prim, faces: Faces) -> tuple[list[Array], list[str]]:
     """The UV sets, `st` first, v turned downwards as in glTF; and the names of their primvars."""
-    found = []
+    candidates = []
     for primvar in UsdGeom.PrimvarsAPI(prim).GetPrimvarsWithAuthoredValues():
         kind = str(primvar.GetTypeName())
         name = str(primvar.GetPrimvarName())
         if kind.startswith("texCoord2") or (kind == "float2[]" and name.lower().startswith(("st", "uv", "map"))):
-            found.append(name)
-    found.sort(key=lambda name: (name != "st", name))
+            candidates.append(name)
+    candidates.sort(key=lambda name: (name != "st", name))
     uvs, names = [], []
-    for name in found:
+    for name in candidates:
         values = _primvar(reading, prim, faces, name, 2)
         if values is not None:
             uvs.append(np.stack([values[..., 0], 1 - values[..., 1]], axis=-1))
@@ -179,27 +202,6 @@ def _colours(reading: ReadContext, prim: Usd.Prim, faces: Faces) -> Array | None
         colour = colour[spread] if colour.ndim == 2 else colour
         opacity = opacity[spread] if opacity.ndim == 2 else opacity
     return np.concatenate([colour, opacity], axis=-1)
-
-
-def is_visible(reading: ReadContext, prim: Usd.Prim) -> bool:
-    """Whether a mesh is meant to be seen; the others are noted."""
-    imageable = UsdGeom.Imageable(prim)
-    purpose = str(imageable.ComputePurpose())
-    if purpose in ("guide", "proxy"):
-        reading.note(f"meshes of purpose {purpose} were left out: {{}}", prim.GetName())
-        return False
-    if imageable.ComputeVisibility(EARLIEST) == "invisible":
-        reading.note("invisible meshes were left out: {}", prim.GetName())
-        return False
-    return True
-
-
-@dataclass
-class Targets:
-    """The shapes of a mesh, and the names by which animations drive them."""
-
-    shapes: Shapes
-    tokens: tuple[str, ...]  # (S,)
 
 
 def load_targets(reading: ReadContext, prim: Usd.Prim, vertex_count: int) -> Targets | None:
@@ -243,9 +245,9 @@ def load_targets(reading: ReadContext, prim: Usd.Prim, vertex_count: int) -> Tar
 
 
 def _defaults(reading: ReadContext, prim: Usd.Prim, tokens: int, shapes: int) -> Array | None:
-    """The weights at rest, which USD itself does not have; our writer leaves them beside the mesh."""
-    found = reading.custom(prim, "defaultWeights", np.float64)
-    return found if found is not None and tokens == shapes and len(found) == shapes else None
+    """The default weights, which USD itself does not have; our writer keeps them in the mesh's customData."""
+    weights = reading.custom(prim, "defaultWeights", np.float64)
+    return weights if weights is not None and tokens == shapes and len(weights) == shapes else None
 
 
 def _targets(

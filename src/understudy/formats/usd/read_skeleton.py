@@ -1,12 +1,12 @@
-"""The joints of one character while they are gathered: those of its skeletons, and the transforms above them.
+"""Reading Skeleton prims, the transforms above them, and the skins of meshes.
 
-UsdSkel's joints move within the Skeleton prim, which may itself stand under transforms; meshes without a skin hang
-under transforms only. A prim whose own transform is not the identity, or moves, becomes a joint, as a node of glTF
-would.
+**Joints** (`SkeletonBuilder`). UsdSkel's joints move within the Skeleton prim, which may itself be under transforms;
+meshes without a skin hang under transforms only. A prim whose own transform is not the identity, or moves, becomes a
+joint, as a node of glTF would.
 
-A Skeleton prim: joint paths to names and parents, the rest pose, and the pose in which meshes were bound.
+**Skeletons** (`load_skeleton`). Joint paths to names and parents, the rest pose, and the pose that meshes are bound in.
 
-Skin bindings: joint indices and weights of a mesh, in the order and pose in which it was bound.
+**Skins** (`load_skin`). Joint indices and weights of a mesh, in the order and pose in which it was bound.
 """
 
 from __future__ import annotations
@@ -24,10 +24,31 @@ from understudy.errors import InvalidInput
 from understudy.formats.usd.context import EARLIEST, ReadContext, name_of
 from understudy.maths import transform
 
-REST_EDIT_TOLERANCE_RATIO = (
-    1e-6  # relative: a rest transform that somebody has edited since differs by more, and counts as it is
-)
-MAX_SHEAR_RATIO = 1e-5  # relative; rounding of float32 transforms stays below 1e-6, and 1e-5 of a limb is not visible
+MAX_JOINTS, MAX_JOINT_DEPTH = 100_000, 2_000
+MAX_INFLUENCES = 256
+
+# A rest transform that was edited after our writer wrote it differs by more from the kept rotation and scale.
+REST_EDIT_TOLERANCE_RATIO = 1e-6
+MAX_SHEAR_RATIO = 1e-5  # rounding of float32 transforms stays below 1e-6, and 1e-5 of a limb is not visible
+MIN_BIND_VOLUME = 1e-30  # determinant of a bind transform; a scale of 1e-6, as for micrometres, gives 1e-18
+
+SKINNING_METHODS = {"classicLinear": "linear", "dualQuaternion": "dual"}
+
+
+@dataclass
+class UsdJoints:
+    """One Skeleton prim: `joints[i]` is the number in the character of the prim's i-th joint.
+
+    `stretch[i]` is the joint of the prim that carries the scale of joint i, or -1: see `write_joints`.
+    """
+
+    prim: Usd.Prim
+    index: dict[str, int]  # joint path -> i
+    joints: Array  # (N,)
+    binds: Array  # (N, 4, 4) skeleton_from_joint when bound
+    node: int  # the joint that carries the skeleton prim's own transform, or -1
+    stretch: Array  # (N,)
+    named: Array | None  # (B,) numbers of the joints that are bones, where our writer listed them
 
 
 class SkeletonBuilder:
@@ -41,9 +62,7 @@ class SkeletonBuilder:
         self._nodes: dict[str, int] = {}
         self.moving: list[tuple[int, UsdGeom.Xformable]] = []
         self._anchor: int | None = None
-        self.exact: dict[
-            int, Array
-        ] = {}  # rotation and scale (7,) of joints that our own writer kept beside the matrix
+        self.exact: dict[int, Array] = {}  # joint -> rotation and scale (7,) that our writer kept beside the matrix
 
     def add(self, name: str, parent: int, parent_from_joint: Array) -> int:
         """A joint with its rest transform (4, 4); returns its number."""
@@ -57,7 +76,7 @@ class SkeletonBuilder:
         self._matrices[joint] = self._matrices[joint] @ joint_from_helper
 
     def node(self, prim: Usd.Prim) -> int:
-        """The joint in whose space the prim's own space lies; -1 where that is the world."""
+        """The joint that carries the prim's own transform; -1 where that is the world."""
         chain: list[Usd.Prim] = []
         while prim and not prim.IsPseudoRoot() and str(prim.GetPath()) not in self._nodes:
             chain.append(prim)
@@ -85,7 +104,7 @@ class SkeletonBuilder:
         return joint
 
     def anchor_joint(self, prim: Usd.Prim) -> int:
-        """The joint that a mesh without skin hangs on; one is made where no transform stands above it."""
+        """The joint that a mesh without skin hangs on; one is added where no transform is above it."""
         joint = self.node(prim)
         if joint >= 0:
             return joint
@@ -100,35 +119,13 @@ class SkeletonBuilder:
         matrices = np.array(self._matrices)
         translations, rotations, scales = transform.decompose(matrices)
         for number, kept in self.exact.items():
-            made = transform.compose(translations[number], kept[:4], kept[4:])
-            if (
-                np.abs(made - matrices[number])[:3, :3].max()
-                <= REST_EDIT_TOLERANCE_RATIO * np.abs(matrices[number][:3, :3]).max()
-            ):
+            difference = np.abs(transform.compose(translations[number], kept[:4], kept[4:]) - matrices[number])
+            if difference[:3, :3].max() <= REST_EDIT_TOLERANCE_RATIO * np.abs(matrices[number][:3, :3]).max():
                 rotations[number], scales[number] = kept[:4], kept[4:]
         sheared = np.flatnonzero(transform.shear_error(matrices) > MAX_SHEAR_RATIO)
         for joint in sheared:
             self.reading.note("the shear of rest transforms was dropped: {}", self._names[joint])
         return Skeleton(self.reading.distinct(self._names, "joint"), self._parents, translations, rotations, scales)
-
-
-MAX_JOINTS, MAX_JOINT_DEPTH = 100_000, 2_000
-
-
-@dataclass
-class UsdJoints:
-    """One Skeleton prim: `joints[i]` is the number in the character of the prim's i-th joint.
-
-    `stretch[i]` is the joint of the prim that carries the scale of joint i, or -1: see `write_joints`.
-    """
-
-    prim: Usd.Prim
-    index: dict[str, int]  # joint path -> i
-    joints: Array  # (N,)
-    binds: Array  # (N, 4, 4) skeleton_from_joint when bound
-    node: int  # the joint in whose space the skeleton stands, or -1
-    stretch: Array  # (N,)
-    named: Array | None  # (B,) numbers of the joints that a user would call bones, where our writer listed them
 
 
 def load_skeleton(reading: ReadContext, prim: Usd.Prim, joints: SkeletonBuilder) -> UsdJoints:
@@ -201,9 +198,9 @@ def _bones(reading: ReadContext, prim: Usd.Prim, numbers: Array) -> Array | None
 
 
 def _transforms(reading: ReadContext, skeleton: UsdSkel.Skeleton, parents: Array, order: Array) -> tuple[Array, Array]:
-    """(N, 4, 4) rest, parent_from_joint, and (N, 4, 4) bind, skeleton_from_joint; either stands in for the other."""
+    """(N, 4, 4) rest, parent_from_joint, and (N, 4, 4) bind, skeleton_from_joint; each defaults to the other."""
     prim, count = skeleton.GetPrim(), len(parents)
-    found = {}
+    transforms = {}
     for name, attribute in (
         ("restTransforms", skeleton.GetRestTransformsAttr()),
         ("bindTransforms", skeleton.GetBindTransformsAttr()),
@@ -211,14 +208,14 @@ def _transforms(reading: ReadContext, skeleton: UsdSkel.Skeleton, parents: Array
         value = reading.matrices(attribute)
         if value is not None and len(value) not in (0, count):
             raise reading.bad(prim, f"{name} should hold {count} matrices, one a joint, but holds {len(value)}")
-        found[name] = None if value is None or len(value) != count else reading.frame.matrices(value)
-    rest, binds = found["restTransforms"], found["bindTransforms"]
+        transforms[name] = None if value is None or len(value) != count else reading.frame.matrices(value)
+    rest, binds = transforms["restTransforms"], transforms["bindTransforms"]
     if count and rest is None:
         reading.note(
             f"skeleton {prim.GetName()} has no rest transforms"
             + (": the bind pose was taken" if binds is not None else "")
         )
-        rest = np.tile(np.eye(4), (count, 1, 1)) if binds is None else _local(reading, prim, parents, binds)
+        rest = np.tile(np.eye(4), (count, 1, 1)) if binds is None else _rest_from_binds(reading, prim, parents, binds)
     if rest is None:
         rest = np.zeros((0, 4, 4))
     if binds is None:
@@ -229,17 +226,12 @@ def _transforms(reading: ReadContext, skeleton: UsdSkel.Skeleton, parents: Array
     return rest, binds
 
 
-def _local(reading: ReadContext, prim: Usd.Prim, parents: Array, binds: Array) -> Array:
+def _rest_from_binds(reading: ReadContext, prim: Usd.Prim, parents: Array, binds: Array) -> Array:
     above = np.where((parents >= 0)[:, None, None], binds[parents], np.eye(4))
     try:
         return np.linalg.solve(above, binds)
     except np.linalg.LinAlgError:
         raise reading.bad(prim, "bindTransforms should be invertible") from None
-
-
-METHODS = {"classicLinear": "linear", "dualQuaternion": "dual"}
-MAX_INFLUENCES = 256
-MIN_BIND_VOLUME = 1e-30  # a volume: scales of 1e-6, one in micrometres, have 1e-18
 
 
 def load_skin(reading: ReadContext, prim: Usd.Prim, vertex_count: int, bones: UsdJoints | None) -> Skin | None:
@@ -273,7 +265,8 @@ def load_skin(reading: ReadContext, prim: Usd.Prim, vertex_count: int, bones: Us
         raise reading.bad(prim, "is bound to joints whose bindTransforms are flat, so that they have no inverse")
     inverse_binds = transform.invert(binds) @ geometry
     numbers = bones.joints[joints]
-    method = METHODS.get(str(_find_inherited_value(prim, "primvars:skel:skinningMethod") or "classicLinear"), "linear")
+    given = str(_find_inherited_value(prim, "primvars:skel:skinningMethod") or "classicLinear")
+    method = SKINNING_METHODS.get(given, "linear")
     # 1e-9: what the product of a matrix and its inverse leaves of the identity
     if rigid and len(numbers) == 1 and method == "linear" and np.abs(inverse_binds[0] - np.eye(4)).max() < 1e-9:
         return Skin.rigid(int(numbers[0]), vertex_count)

@@ -1,6 +1,7 @@
-"""From a stage to an asset: characters, one for each SkelRoot, and the animations that move them.
+"""Reading a USD file: opening it safely, then a character for each SkelRoot, and the animations that move them.
 
-Opening a USD file safely: what it composes, whether it is sound, and the library's errors as ours.
+Before the stage is opened, all layers that it composes are checked: they lie in the file's folder, and binary ones are
+read in a child process first (`library`). The library's errors become ours.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from understudy.formats.usd import library, read_animation, read_mesh, read_skel
 from understudy.formats.usd.context import MAX_PRIMS, ReadContext, name_of
 from understudy.formats.usd.read_skeleton import SkeletonBuilder, UsdJoints
 
+MAX_LAYERS = 1_000
+# Prim types of surfaces that are noted and left out.
 OTHER_SURFACES = (
     "Sphere",
     "Cube",
@@ -33,6 +36,14 @@ OTHER_SURFACES = (
 
 
 @dataclass
+class LayerStack:
+    """The layers of a file, kept open so that none is parsed twice, and the names of missing ones."""
+
+    layers: list[Sdf.Layer] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+
+@dataclass
 class PrimGroup:
     """The prims of one character: those below one SkelRoot, or all that stand below none."""
 
@@ -43,14 +54,94 @@ class PrimGroup:
     animations: list[Usd.Prim] = field(default_factory=list)
     bones: dict[str, UsdJoints] = field(default_factory=dict)
     skeleton: Skeleton | None = None
-    drives: dict[str, list[tuple[str, dict[str, str]]]] = field(
-        default_factory=dict
-    )  # skeleton -> part, token -> shape
+    # skeleton -> (part, token -> shape)
+    drives: dict[str, list[tuple[str, dict[str, str]]]] = field(default_factory=dict)
     xforms: list[Curve] = field(default_factory=list)
 
 
+def read(path: Path) -> Asset:
+    """The asset in a file; a file with any binary layer is tried in a child process first."""
+    if path.is_dir() or not path.exists() or path.stat().st_size > files.MAX_FILE_BYTES:
+        files.read_bytes(path)  # raises the error
+    layers = None
+    if library.is_text(path):
+        with library.quiet():
+            layers = _layers(path, text_only=True)
+    if layers is None:
+        library.finish_trial(library.start_trial(path), path)
+    return read_in_process(path, layers)
+
+
+def read_in_process(path: Path, layers: LayerStack | None = None) -> Asset:
+    """The asset in a file, read in this process; `layers` are its layers where they are open already."""
+    with library.quiet():
+        try:
+            layers = layers or _layers(path) or LayerStack()
+            asset = read_stage(path, _open(path))
+        except FileError:
+            raise
+        except InvalidInput as error:
+            raise BadFile(path, str(error)) from error
+        except UnicodeDecodeError:
+            raise BadFile(path, "is damaged: it holds text that is not UTF-8") from None
+        except Tf.ErrorException as error:
+            raise BadFile(path, f"is damaged: {library.first_message(error)}") from None
+    notes = [f"the layer {name} that the file refers to was not found" for name in layers.missing]
+    return Asset(asset.characters, asset.clips, asset.curves, (*asset.notes, *notes), "usd")
+
+
+def _open(path: Path) -> Usd.Stage:
+    stage = Usd.Stage.Open(str(path), Usd.Stage.LoadAll)
+    if not stage:
+        raise BadFile(path, "is not a USD file")
+    return stage
+
+
+def _layers(path: Path, text_only: bool = False) -> LayerStack | None:
+    """Follow sublayers, references and payloads; refuse any outside the file's folder.
+
+    With `text_only` return None as soon as one is binary, without opening it.
+    """
+    folder = path.resolve().parent
+    result = LayerStack()
+    seen: set[str] = set()
+    waiting = [str(path)]
+    while waiting:
+        layer = _layer(path, waiting.pop())
+        result.layers.append(layer)
+        for name in layer.GetCompositionAssetDependencies():
+            resolved = str(Ar.GetResolver().Resolve(layer.ComputeAbsolutePath(name)))
+            if not resolved:
+                result.missing.append(name)
+                continue
+            if resolved in seen:
+                continue
+            seen.add(resolved)
+            place = Path(resolved.partition("[")[0])
+            if not place.resolve().is_relative_to(folder):
+                raise Unsupported(path, f"refers to {name}, which lies outside its folder; put both into one")
+            if len(seen) > MAX_LAYERS:
+                raise Unsupported(path, f"refers to more than {MAX_LAYERS:,} layers")
+            if text_only and not library.is_text(place):
+                return None
+            waiting.append(resolved)
+    return result
+
+
+def _layer(path: Path, name: str) -> Sdf.Layer:
+    try:
+        layer = Sdf.Layer.FindOrOpen(name)
+    except Tf.ErrorException as error:
+        raise BadFile(path, f"is damaged: {library.first_message(error)}") from None
+    if not layer:
+        raise BadFile(path, "is not a USD file, or is damaged")
+    if not layer.dirty:
+        layer.Reload()  # where this process had it open already and the file has changed since
+    return layer
+
+
 def read_stage(path: Path, stage: Usd.Stage) -> Asset:
-    """Everything in a stage that understudy knows."""
+    """The characters and animations of a stage."""
     reading = ReadContext(path, stage)
     groups = _groups(reading)
     characters = []
@@ -83,7 +174,7 @@ def _groups(reading: ReadContext) -> list[PrimGroup]:
             group.meshes.append(prim)
         elif prim.GetTypeName() in OTHER_SURFACES:
             reading.note("surfaces that are not meshes were left out: {}", f"{prim.GetName()} ({prim.GetTypeName()})")
-        if prim.HasAuthoredMetadata("clips"):  # they would open files as values are asked for, wherever these lie
+        if prim.HasAuthoredMetadata("clips"):  # reading values would open files in any folder
             raise Unsupported(reading.path, "takes its values from other files (value clips)", str(prim.GetPath()))
         if prim.HasVariantSets():
             reading.note("variants are read as selected in the file: {}", prim.GetName())
@@ -126,7 +217,7 @@ def _part(
     if skin is None:
         skin = Skin.rigid(joints.anchor_joint(prim), len(vertices))
     name = name_of(prim)
-    if name in others and not (prim.GetDisplayName() and _alike(others[name].mesh.shapes, mesh.shapes)):
+    if name in others and not (prim.GetDisplayName() and _same_shape_names(others[name].mesh.shapes, mesh.shapes)):
         name = reading.distinct([*others, name], "part")[-1]
     if targets:
         driven = dict(zip(targets.tokens, targets.shapes.names))
@@ -135,13 +226,13 @@ def _part(
     return Part(name, mesh, skin)
 
 
-def _alike(a: object, b: object) -> bool:
+def _same_shape_names(a: object, b: object) -> bool:
     """Whether two meshes have the same shapes by name, as pieces of one mesh have."""
     return getattr(a, "names", ()) == getattr(b, "names", ())
 
 
 def _curves(reading: ReadContext, groups: list[PrimGroup]) -> list[Curves]:
-    found: list[Curves] = []
+    animations: list[Curves] = []
     used: set[str] = set()
     for group in groups:
         xforms = list(group.xforms)
@@ -151,16 +242,16 @@ def _curves(reading: ReadContext, groups: list[PrimGroup]) -> list[Curves]:
             if curves:
                 labels = reading.custom(prim, "labels", str)
                 listed = () if labels is None else tuple(str(label) for label in labels)
-                told = _read_description(reading, prim)
-                _join(found, Curves(name_of(prim), curves, listed, _rate(reading, prim), *told))
+                about, moments = _read_description(reading, prim)
+                _add_animation(animations, Curves(name_of(prim), curves, listed, _rate(reading, prim), about, moments))
         if xforms:
-            _join(found, Curves(group.name, xforms, (), _rate(reading, None)))
-    names = reading.distinct([curves.name for curves in found], "clip")
-    return [Curves(name, c.curves, c.labels, c.rate, c.about, c.moments) for name, c in zip(names, found)]
+            _add_animation(animations, Curves(group.name, xforms, (), _rate(reading, None)))
+    names = reading.distinct([curves.name for curves in animations], "clip")
+    return [Curves(name, c.curves, c.labels, c.rate, c.about, c.moments) for name, c in zip(names, animations)]
 
 
 def _read_description(reading: ReadContext, prim: Usd.Prim) -> tuple[str, dict[str, float]]:
-    """What our writer noted of an animation: what happens, and named moments in seconds."""
+    """The description and the named moments, in seconds, that our writer keeps with an animation."""
     about = prim.GetCustomDataByKey("understudy:about")
     names, times = reading.custom(prim, "moment_names", str), reading.custom(prim, "moment_times", float)
     moments: dict[str, float] = {}
@@ -186,7 +277,7 @@ def _bindings(
 
 
 def _find_skeleton(reading: ReadContext, groups: list[PrimGroup], group: PrimGroup, prim: Usd.Prim) -> UsdJoints | None:
-    """The skeleton that has all joints of an animation, looked for near it first."""
+    """The skeleton that has all joints of an animation, searched in its own group first."""
     paths = set(reading.tokens(UsdSkel.Animation(prim).GetJointsAttr()) or ())
     candidates = [bones for near in (group, *groups) for bones in near.bones.values()]
     fitting = [bones for bones in candidates if paths <= bones.index.keys()]
@@ -219,118 +310,26 @@ def _animation(reading: ReadContext, prim: Usd.Prim, bones: UsdJoints | None, gr
 
 
 def _rate(reading: ReadContext, prim: Usd.Prim | None) -> float | None:
-    """Frames a second: as our writer noted, else the stage's time codes where these are frames, else by the keys."""
+    """Frames a second: as our writer kept it, else the stage's rate if that is plausible, else None (by the keys)."""
     given = prim.GetCustomDataByKey("understudy:rate") if prim else None
     if isinstance(given, float) and np.isfinite(given) and given > 0:
         return given
     return reading.codes_per_second if 1 <= reading.codes_per_second <= 240 else None
 
 
-def _join(found: list[Curves], new: Curves) -> None:
+def _add_animation(animations: list[Curves], new: Curves) -> None:
     """Add an animation; one that was split over several characters becomes one again, where no channel clashes."""
-    for i, other in enumerate(found):
+    for i, other in enumerate(animations):
         if other.name == new.name:
             taken = {(c.channel.target, c.channel.kind): c for c in other.curves}
             clashes = [c for c in new.curves if (c.channel.target, c.channel.kind) in taken]
             if all(_equal(taken[c.channel.target, c.channel.kind], c) for c in clashes):
                 fresh = [c for c in new.curves if c not in clashes]
                 joined = [*other.curves, *fresh]
-                found[i] = Curves(other.name, joined, other.labels, other.rate, other.about, other.moments)
+                animations[i] = Curves(other.name, joined, other.labels, other.rate, other.about, other.moments)
                 return
-    found.append(new)
+    animations.append(new)
 
 
 def _equal(a: Curve, b: Curve) -> bool:
     return np.array_equal(a.times, b.times) and np.array_equal(a.values, b.values)
-
-
-MAX_LAYERS = 1_000
-
-
-@dataclass
-class LayerStack:
-    """The layers that a file is made of, kept open so that none is parsed twice, and those that were not found."""
-
-    found: list[Sdf.Layer] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-
-
-def read(path: Path) -> Asset:
-    """The asset in a file; whatever is binary, or composes something binary, is tried in a child process first."""
-    if path.is_dir() or not path.exists() or path.stat().st_size > files.MAX_FILE_BYTES:
-        files.read_bytes(path)  # says what is wrong with it
-    layers = None
-    if library.is_text(path):
-        with library.quiet():
-            layers = _layers(path, text_only=True)
-    if layers is None:
-        library.finish(library.start(path), path)
-    return read_in_process(path, layers)
-
-
-def read_in_process(path: Path, layers: LayerStack | None = None) -> Asset:
-    """The asset in a file, read in this process; `layers` are its layers where they are open already."""
-    with library.quiet():
-        try:
-            layers = layers or _layers(path) or LayerStack()
-            asset = read_stage(path, _open(path))
-        except FileError:
-            raise
-        except InvalidInput as error:
-            raise BadFile(path, str(error)) from error
-        except UnicodeDecodeError:
-            raise BadFile(path, "is damaged: it holds text that is not UTF-8") from None
-        except Tf.ErrorException as error:
-            raise BadFile(path, f"is damaged: {library.first_message(error)}") from None
-    notes = [f"the layer {name} that the file refers to was not found" for name in layers.missing]
-    return Asset(asset.characters, asset.clips, asset.curves, (*asset.notes, *notes), "usd")
-
-
-def _open(path: Path) -> Usd.Stage:
-    stage = Usd.Stage.Open(str(path), Usd.Stage.LoadAll)
-    if not stage:
-        raise BadFile(path, "is not a USD file")
-    return stage
-
-
-def _layers(path: Path, text_only: bool = False) -> LayerStack | None:
-    """Follow sublayers, references and payloads; refuse any outside the file's folder.
-
-    With `text_only` return None as soon as one is binary, without opening it.
-    """
-    folder = path.resolve().parent
-    result = LayerStack()
-    seen: set[str] = set()
-    waiting = [str(path)]
-    while waiting:
-        layer = _layer(path, waiting.pop())
-        result.found.append(layer)
-        for name in layer.GetCompositionAssetDependencies():
-            found = str(Ar.GetResolver().Resolve(layer.ComputeAbsolutePath(name)))
-            if not found:
-                result.missing.append(name)
-                continue
-            if found in seen:
-                continue
-            seen.add(found)
-            place = Path(found.partition("[")[0])
-            if not place.resolve().is_relative_to(folder):
-                raise Unsupported(path, f"refers to {name}, which lies outside its folder; put both into one")
-            if len(seen) > MAX_LAYERS:
-                raise Unsupported(path, f"refers to more than {MAX_LAYERS:,} layers")
-            if text_only and not library.is_text(place):
-                return None
-            waiting.append(found)
-    return result
-
-
-def _layer(path: Path, name: str) -> Sdf.Layer:
-    try:
-        layer = Sdf.Layer.FindOrOpen(name)
-    except Tf.ErrorException as error:
-        raise BadFile(path, f"is damaged: {library.first_message(error)}") from None
-    if not layer:
-        raise BadFile(path, "is not a USD file, or is damaged")
-    if not layer.dirty:
-        layer.Reload()  # where this process had it open already and the file has changed since
-    return layer

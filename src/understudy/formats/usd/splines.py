@@ -1,17 +1,15 @@
-"""Names that USD accepts: prim and joint names are identifiers, so others are changed and the original kept beside.
+"""Curves as USD's own splines (Ts), one attribute a column, beside the animation that was baked from them.
 
-Curves as USD's own splines (Ts), one attribute a column, beside the animation that was baked from them.
+UsdSkel plays time samples only. So that keyframes survive, a SkelAnimation carries a custom double attribute for each
+column of each curve that samples do not hold (`understudy:curve:Hips_rotation_x`), with a Bezier spline on it: times in
+time codes, tangents as width and slope. The channel of a spline is kept in its customData, since names in USD are
+identifiers. `AVAILABLE` says whether the installed usd-core has splines.
 
-UsdSkel plays time samples only. So that nothing is lost for those who go on keying, a SkelAnimation carries a custom
-double attribute for each column of each curve that samples do not hold (`understudy:curve:Hips_rotation_x`), with a
-Bezier spline on it: times in time codes, tangents as width and slope. Which channel a spline belongs to stands in its
-customData, since names in USD are identifiers. Splines are whatever usd-core makes of them: `AVAILABLE` says whether
-the installed one has them.
+On reading, splines replace the samples that were baked from them, but only where they pass through the samples: where
+another program has changed one and not the other, the samples are kept.
 
-The curves that stand beside a baked animation, in place of the samples that were baked from them.
-
-The samples are what USD plays. A spline is believed only where it passes through them; where another program has
-changed one and not the other, the samples are kept.
+`PrimNames` makes names that USD accepts: prim and joint names are identifiers, so others are changed and the original
+is kept as display name.
 """
 
 from __future__ import annotations
@@ -27,9 +25,18 @@ from understudy.checks import Array
 from understudy.formats.usd.context import MAX_TIME_CODE, ReadContext, UnitFrame
 from understudy.maths import euler, quaternion
 
+AVAILABLE = hasattr(Usd.Attribute, "SetSpline") and hasattr(Ts, "Knot")
+ATTRIBUTE_PREFIX = "understudy:curve"
+# A tangent of Ts is a slope over a width: a vertical one gets this share of its segment as width, and the curve changes
+# by as much.
+MIN_HANDLE_WIDTH_RATIO = 1e-6
+
+# Radians, or a ratio of the value. Samples are float32, which leaves 1e-7; scales are sometimes half floats.
+SPLINE_TOLERANCE = 1e-5
+
 
 class PrimNames:
-    """The names used so far in one place, so that the next is new."""
+    """The names used so far below one prim, so that the next one is new."""
 
     def __init__(self) -> None:
         self._used: set[str] = set()
@@ -46,20 +53,13 @@ class PrimNames:
 
 
 def set_display_name(prim: Usd.Prim, name: str) -> None:
-    """Keep the original name for people, where the path could not hold it."""
+    """Keep the original name as display name, where the path could not hold it."""
     if name and prim.GetName() != name:
         prim.SetDisplayName(name)
 
 
-AVAILABLE = hasattr(Usd.Attribute, "SetSpline") and hasattr(Ts, "Knot")
-ATTRIBUTE_PREFIX = "understudy:curve"
-# A tangent of Ts is a slope over a width: one that rises without width gets this part of its segment, and the curve
-# departs by as much.
-MIN_HANDLE_WIDTH_RATIO = 1e-6
-
-
 def is_bent(curve: Curve) -> bool:
-    """Whether time samples at the keys are not the curve: what has to be baked, and is worth a spline."""
+    """Whether time samples at the keys do not hold the curve, so that it is baked and kept as a spline."""
     held = curve.extrapolation == ("hold", "hold")
     return curve.channel.kind == "euler" or not held or bool((curve.segments == BEZIER).any())
 
@@ -88,7 +88,7 @@ def _spline(curve: Curve, column: int, rate: float) -> Ts.Spline:
     )
     times, values, segments = curve.times * rate, curve.values[:, column], [*curve.segments.tolist(), BEZIER]
     spline = Ts.Spline("double")
-    with Ts.AntiRegressionAuthoringSelector(Ts.AntiRegressionNone):  # ours never run backwards in time
+    with Ts.AntiRegressionAuthoringSelector(Ts.AntiRegressionNone):  # our curves never run backwards in time
         for k in range(len(times)):
             knot = Ts.Knot(
                 "double",
@@ -120,11 +120,28 @@ def _tangents(handles: Array, lengths: Array, rate: float) -> tuple[Array, Array
     return width, np.where(width > 0, rise / np.where(width > 0, width, 1.0), 0.0)
 
 
+def keep_splines(reading: ReadContext, prim: Usd.Prim, baked: list[Curve]) -> list[Curve]:
+    """The curves of a SkelAnimation, with each spline that agrees with the baked curves in their place."""
+    splines = load_splines(reading, prim)
+    if splines and reading.frame != UnitFrame():
+        reading.note("splines beside animations are in metres with Y up, which the file is not, and were left out")
+        return baked
+    for spline in splines:
+        weights = spline.channel.kind == "weights"
+        replaced = _replace_weight_columns(baked, spline) if weights else _replace_joint_curve(baked, spline)
+        if replaced is None:
+            name = f"{spline.channel.target}.{spline.channel.kind}"
+            reading.note("splines that do not pass through the samples beside them were left out: {}", name)
+        else:
+            baked = replaced
+    return baked
+
+
 def load_splines(reading: ReadContext, prim: Usd.Prim) -> list[Curve]:
-    """The curves that a SkelAnimation carries as splines; those that are not as ours are noted and left out."""
+    """The curves that a SkelAnimation carries as splines; those that our writer did not make are noted and left out."""
     if not AVAILABLE:
         return []
-    found: dict[tuple[int, str, str], dict[int, tuple[str, Usd.Attribute]]] = {}
+    by_channel: dict[tuple[int, str, str], dict[int, tuple[str, Usd.Attribute]]] = {}
     for attribute in prim.GetPropertiesInNamespace(ATTRIBUTE_PREFIX):
         if isinstance(attribute, Usd.Attribute) and attribute.HasSpline():
             target, kind, column, place, number = (
@@ -133,9 +150,9 @@ def load_splines(reading: ReadContext, prim: Usd.Prim) -> list[Curve]:
             )
             words, numbers = (target, kind, column), (place, number)
             if all(isinstance(word, str) for word in words) and all(isinstance(count, int) for count in numbers):
-                found.setdefault((number, target, kind), {})[place] = (column, attribute)
+                by_channel.setdefault((number, target, kind), {})[place] = (column, attribute)
     curves = []
-    for (_, target, kind), columns in sorted(found.items()):
+    for (_, target, kind), columns in sorted(by_channel.items()):
         try:
             channel = Channel(target, kind, tuple(columns[place][0] for place in sorted(columns)))
             curves.append(_curve(reading, channel, [columns[place][1] for place in sorted(columns)]))
@@ -151,9 +168,9 @@ def _curve(reading: ReadContext, channel: Channel, attributes: list[Usd.Attribut
     for attribute, spline in zip(attributes, splines):
         if spline.GetValueTypeName() != "double" or spline.GetCurveType() != Ts.CurveTypeBezier:
             raise ValueError
-        found = list(spline.GetKnots().values())
-        reading.take(attribute.GetPrim(), 6 * len(found))
-        knots.append(found)
+        column_knots = list(spline.GetKnots().values())
+        reading.take(attribute.GetPrim(), 6 * len(column_knots))
+        knots.append(column_knots)
     kinds = {Ts.InterpHeld: STEP, Ts.InterpLinear: LINEAR, Ts.InterpCurve: BEZIER}
     times = np.array([[knot.GetTime() for knot in column] for column in knots])  # ragged: ValueError
     segments = np.array([[kinds[knot.GetNextInterpolation()] for knot in column] for column in knots])
@@ -181,30 +198,8 @@ def _curve(reading: ReadContext, channel: Channel, attributes: list[Usd.Attribut
     return Curve(channel, reading.seconds(times[0]), values, segments[0, :-1], before, after, extrapolation)
 
 
-SPLINE_TOLERANCE = (
-    1e-5  # radians, or parts of a value: samples are float32, which leaves 1e-7, scales half floats at times
-)
-
-
-def keep_splines(reading: ReadContext, prim: Usd.Prim, baked: list[Curve]) -> list[Curve]:
-    """The curves of a SkelAnimation, each spline that agrees with the baked curves in their place."""
-    found = load_splines(reading, prim)
-    if found and reading.frame != UnitFrame():
-        reading.note("splines beside animations are in metres with Y up, which the file is not, and were left out")
-        return baked
-    for spline in found:
-        weights = spline.channel.kind == "weights"
-        replaced = _with_weights(baked, spline) if weights else _with_joint(baked, spline)
-        if replaced is None:
-            name = f"{spline.channel.target}.{spline.channel.kind}"
-            reading.note("splines that do not pass through the samples beside them were left out: {}", name)
-        else:
-            baked = replaced
-    return baked
-
-
-def _with_joint(baked: list[Curve], spline: Curve) -> list[Curve] | None:
-    """The curves with that of a joint replaced; None where they disagree. What only repeats the rest was not read."""
+def _replace_joint_curve(baked: list[Curve], spline: Curve) -> list[Curve] | None:
+    """The curves with that of a joint replaced; None where they disagree. A joint without a baked curve rests."""
     kind = "rotation" if spline.channel.kind == "euler" else spline.channel.kind
     places = [i for i, c in enumerate(baked) if (c.channel.target, c.channel.kind) == (spline.channel.target, kind)]
     if not places:
@@ -221,7 +216,7 @@ def _with_joint(baked: list[Curve], spline: Curve) -> list[Curve] | None:
     return [*baked[: places[0]], spline, *baked[places[0] + 1 :]]
 
 
-def _with_weights(baked: list[Curve], spline: Curve) -> list[Curve] | None:
+def _replace_weight_columns(baked: list[Curve], spline: Curve) -> list[Curve] | None:
     """The curves with some columns of weights taken out and the spline in their place; None where they disagree."""
     wanted = spline.channel
     result: list[Curve] = []

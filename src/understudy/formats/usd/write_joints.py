@@ -1,29 +1,29 @@
-"""An animation as arrays over time, the way SkelAnimation holds it: one sample for all joints at once.
+"""Writing joints: an animation as sampled poses, and a skeleton with its skins as UsdSkel joints.
 
-Linear curves lose nothing: each attribute is sampled at the union of its curves' keys, where linear interpolation
-(slerp for rotations) between samples gives the curves back. A stepped curve gets a twin sample `TWIN` time codes before
-each jump. Bezier, cycling and Euler curves are baked at the animation's rate besides, the largest error between frames
-is noted, and the curves themselves are kept as splines (`splines`).
+**Sampled poses** (`sample_poses`). SkelAnimation holds arrays over time, one sample for all joints at once. Linear
+curves lose nothing: each attribute is sampled at the union of its curves' keys, where linear interpolation (slerp for
+rotations) between samples gives the curves back. A stepped curve gets a twin sample `JUMP_LEAD_TIME_CODES` before each
+jump. Bezier, cycling and Euler curves are baked at the animation's rate besides, the largest error between frames is
+noted, and the curves themselves are kept as splines (`splines`).
 
-How a skeleton and its skins become UsdSkel joints: paths, rest and bind transforms, and helper joints.
-
-Two things do not fit UsdSkel as they are, and a helper joint below the joint holds each of them exactly:
+**Joints** (`plan_joints`, `bind_parts`). Two things do not fit UsdSkel as they are, and a helper joint below the joint
+holds each of them exactly:
 
 *Scale.* SkelAnimation stores scales as half floats (11 bits: 0.01 comes out 2e-4 wrong), rest transforms as doubles. A
-joint that moves and whose scale never changes is therefore split: the joint itself translates and turns with scale 1,
-and a helper below it, which no animation names, carries the scale in its rest transform:
+joint that moves and whose scale never changes is therefore split: the joint itself translates and rotates with scale 1,
+and a helper below it, which no animation names, has the scale in its rest transform:
 
     W_joint = W_parent T R S   becomes   W_upper = W_parent T R,   W_helper = W_upper S
 
-Children and skins hang on the helper. A scale that does change over time is written as half floats for others, and in
-full as the custom attribute `understudy:scales` of the SkelAnimation, which our reader prefers.
+Children and skins hang on the helper. A scale that does change over time is written as half floats for other readers,
+and in full as the custom attribute `understudy:scales` of the SkelAnimation, which our reader prefers.
 
 *Binds.* UsdSkel has one bind transform B for each joint and one geomBindTransform G for each mesh, in place of an
 inverse bind matrix I for each joint and skin:  I = B^-1 G. A skin whose I agree with the B chosen before takes the G
 that makes them so; where they do not agree for a joint, a helper below it, resting at the identity, has a bind
 transform of its own.
 
-The names of helpers are listed in the Skeleton's customData (`understudy:helpers`), and our reader folds them back.
+The names of helpers are listed in the Skeleton's customData (`understudy:helpers`), and our reader removes them again.
 
 *Rest.* A matrix gives back rotation and scale only to the rounding of float32 quaternions (1e-7), which a scale of
 300 turns into 3e-5. Both are kept beside it in customData (`understudy:rest`), and our reader prefers them.
@@ -45,16 +45,20 @@ from understudy.formats.usd import splines
 from understudy.formats.usd.splines import PrimNames
 from understudy.maths import euler, quaternion, resample, transform
 
-JUMP_LEAD_TIME_CODES = (
-    1e-4  # time codes before a jump; a reader that samples at frames, or at tenths of them, never meets it
-)
 KINDS = ("translation", "rotation", "scale")
-MOVES = (*KINDS, "euler")
+JOINT_CHANNEL_KINDS = (*KINDS, "euler")
+
+# A twin sample comes this much before a jump; a reader that samples at frames, or at tenths of them, never meets it.
+JUMP_LEAD_TIME_CODES = 1e-4
+
+SAME_SCALE_RATIO = 1e-7  # two float32 neighbours
+# Products and inverses of double matrices leave less; different float32 matrices differ by 1e-7.
+SAME_BIND_TOLERANCE = 1e-9
 
 
 @dataclass
 class PoseTrack:
-    """What one attribute of SkelAnimation holds over time."""
+    """One attribute of SkelAnimation over time."""
 
     times: Array  # (K,) seconds
     values: Array  # (K, A, width), or (K, A) for weights
@@ -74,8 +78,8 @@ class SampledPoses:
     shapes: tuple[tuple[str, str], ...]  # part, shape
     weights: PoseTrack | None
     stepped: bool
-    matched: set[tuple[str, str]]  # the channels that found their place
-    bent: tuple[Curve, ...]  # those of their curves that samples do not hold
+    matched: set[tuple[str, str]]  # target and kind of the channels that the tracks and weights hold
+    bent: tuple[Curve, ...]  # the curves among them that samples do not hold
 
 
 @dataclass
@@ -86,7 +90,48 @@ class _Source:
     end: float
     rate: float
     curves: list[Curve]
-    keyed: bool  # by a person, with curves worth keeping
+    keyed: bool  # whether it has keyframes, which are kept as splines
+
+
+@dataclass
+class BindPose:
+    """How one mesh is bound: places in the joint list of the Skeleton, and its geomBindTransform."""
+
+    places: list[int]  # (B,)
+    geometry: Array  # (4, 4)
+
+
+@dataclass
+class JointPlan:
+    """The joint list of a Skeleton prim. For joint j, `upper[j]` is the place of the joint that is animated,
+    `carrier[j]` of the joint that has its whole transform (the same, or the helper with its scale).
+    """
+
+    paths: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    rest: list[Array] = field(default_factory=list)
+    binds: list[Array | None] = field(default_factory=list)
+    helpers: list[str] = field(default_factory=list)
+    upper: list[int] = field(default_factory=list)
+    carrier: list[int] = field(default_factory=list)
+
+    def add(self, path: str, name: str, rest: Array) -> int:
+        """One more joint; returns its place."""
+        self.paths.append(path)
+        self.names.append(name)
+        self.rest.append(rest)
+        self.binds.append(None)
+        return len(self.paths) - 1
+
+    def add_helper(self, above: int, ending: str, rest: Array) -> int:
+        """A helper below a joint."""
+        last = self.paths[above].rsplit("/", 1)[-1]
+        path = f"{self.paths[above]}/{self._names.new(f'{last}_{ending}')}"
+        self.helpers.append(path)
+        return self.add(path, self._shown.new(f"{self.names[above]}_{ending}"), rest)
+
+    def __post_init__(self) -> None:
+        self._names, self._shown = PrimNames(), PrimNames()
 
 
 def source_of(animation: Clip | Curves) -> _Source:
@@ -198,8 +243,8 @@ def _times(source: _Source, curves: list[Curve], name: str, notes: Notes) -> tup
     if bent:
         times.append(resample.frame_times(source.start, source.end, source.rate))
     jumps = [curve.times[1:][curve.segments == STEP] for curve in curves]
-    jumps = [found for found in jumps if found.size]
-    times += [found - JUMP_LEAD_TIME_CODES / source.rate for found in jumps]
+    jumps = [at for at in jumps if at.size]
+    times += [at - JUMP_LEAD_TIME_CODES / source.rate for at in jumps]
     result = np.unique(np.concatenate(times))
     result = result[(result >= ends[0]) & (result <= ends[-1])]
     for kind in sorted({curve.channel.kind for curve in bent}):
@@ -231,53 +276,6 @@ def _error(curve: Curve, times: Array) -> float:
     return float(np.abs((values[1:] + values[:-1]) / 2 - exact).max())
 
 
-SAME_SCALE_RATIO = 1e-7  # relative: two float32 neighbours
-SAME_BIND_TOLERANCE = (
-    1e-9  # what products and inverses of double matrices leave; float32 matrices that differ do so by 1e-7
-)
-
-
-@dataclass
-class BindPose:
-    """How one mesh is bound: places in the joint list of the Skeleton, and its geomBindTransform."""
-
-    places: list[int]  # (B,)
-    geometry: Array  # (4, 4)
-
-
-@dataclass
-class JointPlan:
-    """The joint list of a Skeleton prim: `upper[j]` is the place of what is animated for joint j, and `carrier[j]` of
-    what stands where joint j does (the same, or the helper with its scale).
-    """
-
-    paths: list[str] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
-    rest: list[Array] = field(default_factory=list)
-    binds: list[Array | None] = field(default_factory=list)
-    helpers: list[str] = field(default_factory=list)
-    upper: list[int] = field(default_factory=list)
-    carrier: list[int] = field(default_factory=list)
-
-    def add(self, path: str, name: str, rest: Array) -> int:
-        """One more joint; returns its place."""
-        self.paths.append(path)
-        self.names.append(name)
-        self.rest.append(rest)
-        self.binds.append(None)
-        return len(self.paths) - 1
-
-    def add_helper(self, above: int, ending: str, rest: Array) -> int:
-        """A helper below a joint."""
-        last = self.paths[above].rsplit("/", 1)[-1]
-        path = f"{self.paths[above]}/{self._names.new(f'{last}_{ending}')}"
-        self.helpers.append(path)
-        return self.add(path, self._shown.new(f"{self.names[above]}_{ending}"), rest)
-
-    def __post_init__(self) -> None:
-        self._names, self._shown = PrimNames(), PrimNames()
-
-
 def plan_joints(skeleton: Skeleton, animations: list[SampledPoses]) -> JointPlan:
     """The joints of a Skeleton prim, before any mesh is bound."""
     result = JointPlan()
@@ -288,9 +286,9 @@ def plan_joints(skeleton: Skeleton, animations: list[SampledPoses]) -> JointPlan
         parent = int(skeleton.parents[joint])
         last = result._names.new(name)
         path = last if parent < 0 else f"{result.paths[result.carrier[parent]]}/{last}"
-        own = transform.compose(skeleton.translations[joint], skeleton.rotations[joint])
+        unscaled = transform.compose(skeleton.translations[joint], skeleton.rotations[joint])
         scale = np.diag([*skeleton.scales[joint], 1.0])
-        place = result.add(path, name, own if joint in stretched else own @ scale)
+        place = result.add(path, name, unscaled if joint in stretched else unscaled @ scale)
         result.upper.append(place)
         result.carrier.append(result.add_helper(place, "scale", scale) if joint in stretched else place)
     return result
@@ -303,9 +301,9 @@ def constant_scale_joints(skeleton: Skeleton, animations: list[SampledPoses]) ->
         for place, joint in enumerate(poses.joints):
             values.setdefault(int(joint), []).append(poses.tracks["scale"].values[:, place])
     result = set()
-    for joint, found in values.items():
+    for joint, animated in values.items():
         rest = skeleton.scales[joint]
-        scales = np.concatenate([rest[None], *found])
+        scales = np.concatenate([rest[None], *animated])
         constant = (np.abs(scales - rest) <= SAME_SCALE_RATIO * np.abs(rest)).all()
         if constant and (rest != 0).all() and not is_half(rest):
             result.add(joint)
@@ -333,26 +331,26 @@ def bind_parts(plan: JointPlan, character: Character, notes: Notes) -> dict[int,
                 continue
             seen[key] = _bind_skin(plan, part.skin)
         result[number] = seen[key]
-    _bind_the_rest(plan, character)
+    _bind_other_joints(plan, character)
     for number, part in enumerate(character.parts):
         if part.skin.is_rigid:
             place = plan.carrier[int(part.skin.joints[0])]
-            own = plan.binds[place]
-            assert own is not None  # _bind_the_rest left none open
-            result[number] = BindPose([place], own)
+            bind = plan.binds[place]
+            assert bind is not None  # _bind_other_joints set all of them
+            result[number] = BindPose([place], bind)
     return result
 
 
 def _bind_skin(plan: JointPlan, skin: Skin) -> BindPose:
-    """Take the binds that fit, set those still open, and add helpers where a joint is bound otherwise already."""
+    """Reuse the binds that fit, set those that are open, and add helpers where a joint has another bind."""
     places = [plan.carrier[int(joint)] for joint in skin.joints]
     inverse = transform.invert(skin.inverse_binds)
     geometry = _geometry(plan, skin, places)
     for b, place in enumerate(places):
-        wanted, own = geometry @ inverse[b], plan.binds[place]
-        if own is None:
+        wanted, bind = geometry @ inverse[b], plan.binds[place]
+        if bind is None:
             plan.binds[place] = wanted
-        elif np.abs(own - wanted).max() > SAME_BIND_TOLERANCE * max(1.0, np.abs(wanted).max()):
+        elif np.abs(bind - wanted).max() > SAME_BIND_TOLERANCE * max(1.0, np.abs(wanted).max()):
             places[b] = plan.add_helper(place, "bind", np.eye(4))
             plan.binds[places[b]] = wanted
     return BindPose(places, geometry)
@@ -361,18 +359,18 @@ def _bind_skin(plan: JointPlan, skin: Skin) -> BindPose:
 def _geometry(plan: JointPlan, skin: Skin, places: list[int]) -> Array:
     """The geomBindTransform G = B I under which most joints keep the bind that they have; the identity at first."""
     best, most = np.eye(4), -1
-    bound = [(b, own) for b, place in enumerate(places) if (own := plan.binds[place]) is not None]
-    candidates = [np.eye(4), *(own @ skin.inverse_binds[b] for b, own in bound[:4])]
+    bound = [(b, bind) for b, place in enumerate(places) if (bind := plan.binds[place]) is not None]
+    candidates = [np.eye(4), *(bind @ skin.inverse_binds[b] for b, bind in bound[:4])]
     for geometry in candidates:
-        gaps = [np.abs(own @ skin.inverse_binds[b] - geometry).max() for b, own in bound]
+        gaps = [np.abs(bind @ skin.inverse_binds[b] - geometry).max() for b, bind in bound]
         fit = sum(gap <= SAME_BIND_TOLERANCE * max(1.0, np.abs(geometry).max()) for gap in gaps)
         if fit > most and abs(transform.determinant(geometry)) > 1e-30:
             best, most = geometry, fit
     return best
 
 
-def _bind_the_rest(plan: JointPlan, character: Character) -> None:
-    """Joints that no skin binds are bound where they rest; at the identity where that has no inverse."""
+def _bind_other_joints(plan: JointPlan, character: Character) -> None:
+    """Bind joints without a skin at rest, or at the identity where the rest transform has no inverse."""
     skeleton = character.skeleton
     world = kinematics.world_transforms(skeleton.parents, skeleton.translations, skeleton.rotations, skeleton.scales)
     for joint, (upper, carrier) in enumerate(zip(plan.upper, plan.carrier)):

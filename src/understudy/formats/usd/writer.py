@@ -1,9 +1,7 @@
-"""SkelAnimation prims out of sampled animations.
-
-From an asset to a USD file: a SkelRoot for each character, with its Skeleton, meshes, materials and animations.
+"""Writing an asset as a USD file: a SkelRoot for each character, with its Skeleton, meshes, materials and animations.
 
 Metres, Y up, and time codes at the rate of the first animation. Each animation is a SkelAnimation prim of its own, the
-first one is bound to the skeleton; labels, rates and helper joints stand in customData under `understudy`.
+first one is bound to the skeleton; labels, rates and helper joints are kept in customData under `understudy`.
 """
 
 from __future__ import annotations
@@ -24,77 +22,11 @@ from understudy.formats.usd.splines import PrimNames, set_display_name
 from understudy.formats.usd.write_joints import JointPlan, PoseTrack, SampledPoses, is_half
 from understudy.formats.usd.write_mesh import Pictures, UsdMaterials
 
-SCALE_TOLERANCE_RATIO = 1e-5  # relative; what exporters leave of a scale of 1 is not worth a note
-
-
-def author_animation(
-    stage: Usd.Stage,
-    path: str,
-    poses: SampledPoses,
-    plan: JointPlan | None,
-    tokens: dict[tuple[str, str], str],
-    notes: Notes,
-) -> UsdSkel.Animation:
-    """One animation. `plan` says where the joints stand, `tokens` by which name each shape of a part is driven."""
-    animation = UsdSkel.Animation.Define(stage, path)
-    rate = stage.GetTimeCodesPerSecond()
-    if len(poses.joints) and plan is not None:
-        animation.CreateJointsAttr(Vt.TokenArray([plan.paths[plan.upper[int(joint)]] for joint in poses.joints]))
-        translations, rotations = poses.tracks["translation"], poses.tracks["rotation"]
-        _samples(animation.CreateTranslationsAttr(), translations, rate, Vt.Vec3fArray, np.float32)
-        _samples(animation.CreateRotationsAttr(), rotations, rate, Vt.QuatfArray, np.float32)
-        _scales(animation, poses, plan, rate, notes)
-    if poses.weights is not None:
-        animation.CreateBlendShapesAttr(Vt.TokenArray([tokens[key] for key in poses.shapes]))
-        _samples(animation.CreateBlendShapeWeightsAttr(), poses.weights, rate, Vt.FloatArray, np.float32)
-    prim = animation.GetPrim()
-    prim.SetCustomDataByKey("understudy:rate", float(poses.rate))
-    if poses.labels:
-        prim.SetCustomDataByKey("understudy:labels", Vt.StringArray(list(poses.labels)))
-    if poses.about:
-        prim.SetCustomDataByKey("understudy:about", poses.about)
-    if poses.moments:
-        prim.SetCustomDataByKey("understudy:moment_names", Vt.StringArray(list(poses.moments)))
-        prim.SetCustomDataByKey("understudy:moment_times", Vt.DoubleArray(list(poses.moments.values())))
-    if poses.stepped:
-        prim.SetCustomDataByKey("understudy:stepped", True)
-    if poses.bent and splines.AVAILABLE:
-        splines.author_splines(prim, poses.bent, rate)
-    return animation
-
-
-def _scales(animation: UsdSkel.Animation, poses: SampledPoses, plan: JointPlan, rate: float, notes: Notes) -> None:
-    track = poses.tracks["scale"]
-    values = track.values.copy()
-    split = [a for a, joint in enumerate(poses.joints) if plan.upper[int(joint)] != plan.carrier[int(joint)]]
-    values[:, split] = 1.0
-    with np.errstate(over="ignore"):
-        _samples(animation.CreateScalesAttr(), PoseTrack(track.times, values), rate, Vt.Vec3hArray, np.float16)
-    if not is_half(values):
-        full = animation.GetPrim().CreateAttribute("understudy:scales", Sdf.ValueTypeNames.Float3Array, custom=True)
-        _samples(full, PoseTrack(track.times, values), rate, Vt.Vec3fArray, np.float32)
-        with np.errstate(over="ignore"):
-            error = np.abs(values.astype(np.float16) / np.where(values == 0, 1, values) - 1)[values != 0].max()
-        if error > SCALE_TOLERANCE_RATIO:
-            notes.add(
-                "scales that change are half floats in UsdSkel, up to 5e-4 off for other readers "
-                "(understudy keeps them in full beside): {}",
-                poses.name,
-            )
-
-
-def _samples(attribute: Usd.Attribute, track: PoseTrack, rate: float, kind: Any, dtype: Any) -> None:
-    """Write the samples of one attribute; where nothing changes, only the first and the last."""
-    values = np.ascontiguousarray(track.values.astype(dtype))
-    times = track.times * rate
-    if len(times) > 2 and (values == values[:1]).all():
-        values, times = values[[0, -1]], times[[0, -1]]
-    for time, value in zip(times, values):
-        attribute.Set(kind.FromNumpy(value), Usd.TimeCode(float(time)))
+SCALE_TOLERANCE_RATIO = 1e-5  # smaller errors, as exporters leave in a scale of 1, are not noted
 
 
 def write(asset: Asset, path: Path) -> list[str]:
-    """Write an asset; returns what was lost."""
+    """Write an asset; returns notes on what was lost."""
     if not asset.characters and not asset.animations:
         raise InvalidInput("there is nothing to write: no character and no animation")
     notes = Notes()
@@ -193,8 +125,8 @@ def _author_character(
             mesh.GetPrim().SetCustomDataByKey("understudy:mesh", part.mesh.name)
         write_mesh.bind_mesh(mesh, part.skin, bound[number], plan, skeleton)
         if part.mesh.shapes is not None:
-            own = [tokens[part.name, name] for name in part.mesh.shapes.names]
-            write_mesh.author_shapes(stage, mesh.GetPrim(), part.mesh.shapes, own)
+            part_tokens = [tokens[part.name, name] for name in part.mesh.shapes.names]
+            write_mesh.author_shapes(stage, mesh.GetPrim(), part.mesh.shapes, part_tokens)
     _author_animations(stage, scope, poses, plan, tokens, skeleton, notes)
     return root
 
@@ -222,13 +154,12 @@ def _author_animations(
 
 
 def _author_loose(stage: Usd.Stage, above: Sdf.Path, names: PrimNames, animation: Curves | Clip, notes: Notes) -> None:
-    """An animation without a character: its joints stand side by side, its shapes are driven by name."""
+    """An animation without a character: its joints are all roots, its shapes are driven by name."""
     source = write_joints.source_of(animation)
-    targets = dict.fromkeys(c.channel.target for c in source.curves if c.channel.kind in write_joints.MOVES)
+    channels = [c.channel for c in source.curves]
+    targets = dict.fromkeys(c.target for c in channels if c.kind in write_joints.JOINT_CHANNEL_KINDS)
     skeleton = Skeleton(targets, np.full(len(targets), -1), np.zeros((len(targets), 3)))
-    shapes = {
-        c.channel.target: dict.fromkeys(c.channel.columns, 0.0) for c in source.curves if c.channel.kind == "weights"
-    }
+    shapes = {c.target: dict.fromkeys(c.columns, 0.0) for c in channels if c.kind == "weights"}
     poses = write_joints.sample_poses(animation, skeleton, shapes, notes)
     if poses.matched:
         plan = write_joints.plan_joints(skeleton, [poses])
@@ -245,3 +176,69 @@ def _note_unplaced(animation: Curves | Clip, placed: set[tuple[str, str]], notes
             f"{animation.name}: {len(left)} channels have no place in the USD file and were left out "
             f"(first: {left[0].kind} of {left[0].target!r})"
         )
+
+
+def author_animation(
+    stage: Usd.Stage,
+    path: str,
+    poses: SampledPoses,
+    plan: JointPlan | None,
+    tokens: dict[tuple[str, str], str],
+    notes: Notes,
+) -> UsdSkel.Animation:
+    """One animation. `plan` has the paths of the joints, `tokens` the name by which each shape of a part is driven."""
+    animation = UsdSkel.Animation.Define(stage, path)
+    rate = stage.GetTimeCodesPerSecond()
+    if len(poses.joints) and plan is not None:
+        animation.CreateJointsAttr(Vt.TokenArray([plan.paths[plan.upper[int(joint)]] for joint in poses.joints]))
+        translations, rotations = poses.tracks["translation"], poses.tracks["rotation"]
+        _samples(animation.CreateTranslationsAttr(), translations, rate, Vt.Vec3fArray, np.float32)
+        _samples(animation.CreateRotationsAttr(), rotations, rate, Vt.QuatfArray, np.float32)
+        _scales(animation, poses, plan, rate, notes)
+    if poses.weights is not None:
+        animation.CreateBlendShapesAttr(Vt.TokenArray([tokens[key] for key in poses.shapes]))
+        _samples(animation.CreateBlendShapeWeightsAttr(), poses.weights, rate, Vt.FloatArray, np.float32)
+    prim = animation.GetPrim()
+    prim.SetCustomDataByKey("understudy:rate", float(poses.rate))
+    if poses.labels:
+        prim.SetCustomDataByKey("understudy:labels", Vt.StringArray(list(poses.labels)))
+    if poses.about:
+        prim.SetCustomDataByKey("understudy:about", poses.about)
+    if poses.moments:
+        prim.SetCustomDataByKey("understudy:moment_names", Vt.StringArray(list(poses.moments)))
+        prim.SetCustomDataByKey("understudy:moment_times", Vt.DoubleArray(list(poses.moments.values())))
+    if poses.stepped:
+        prim.SetCustomDataByKey("understudy:stepped", True)
+    if poses.bent and splines.AVAILABLE:
+        splines.author_splines(prim, poses.bent, rate)
+    return animation
+
+
+def _scales(animation: UsdSkel.Animation, poses: SampledPoses, plan: JointPlan, rate: float, notes: Notes) -> None:
+    track = poses.tracks["scale"]
+    values = track.values.copy()
+    split = [a for a, joint in enumerate(poses.joints) if plan.upper[int(joint)] != plan.carrier[int(joint)]]
+    values[:, split] = 1.0
+    with np.errstate(over="ignore"):
+        _samples(animation.CreateScalesAttr(), PoseTrack(track.times, values), rate, Vt.Vec3hArray, np.float16)
+    if not is_half(values):
+        full = animation.GetPrim().CreateAttribute("understudy:scales", Sdf.ValueTypeNames.Float3Array, custom=True)
+        _samples(full, PoseTrack(track.times, values), rate, Vt.Vec3fArray, np.float32)
+        with np.errstate(over="ignore"):
+            error = np.abs(values.astype(np.float16) / np.where(values == 0, 1, values) - 1)[values != 0].max()
+        if error > SCALE_TOLERANCE_RATIO:
+            notes.add(
+                "scales that change are half floats in UsdSkel, up to 5e-4 off for other readers "
+                "(understudy keeps them in full beside): {}",
+                poses.name,
+            )
+
+
+def _samples(attribute: Usd.Attribute, track: PoseTrack, rate: float, kind: Any, dtype: Any) -> None:
+    """Write the samples of one attribute; where nothing changes, only the first and the last."""
+    values = np.ascontiguousarray(track.values.astype(dtype))
+    times = track.times * rate
+    if len(times) > 2 and (values == values[:1]).all():
+        values, times = values[[0, -1]], times[[0, -1]]
+    for time, value in zip(times, values):
+        attribute.Set(kind.FromNumpy(value), Usd.TimeCode(float(time)))
