@@ -30,7 +30,7 @@ def test_the_result_and_the_way_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
         return 42
 
     async def script(jobs: JobQueue) -> None:
-        job = jobs.run("count", work)
+        job = jobs.run("count", work, "reduce")
         assert jobs.running() == (job,)
         assert await job.result() == 42
         await asyncio.sleep(0)
@@ -41,6 +41,7 @@ def test_the_result_and_the_way_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
         *((0, "running"), (0, "running"), (1, "running"), (2, "running"), (3, "done"))
     ]
     assert len({event.id for event in events}) == 1
+    assert {event.task for event in events} == {"reduce"}
 
 
 def test_a_refusal_is_the_jobs_sentence() -> None:

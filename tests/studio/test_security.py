@@ -26,7 +26,7 @@ def test_another_machine_needs_a_token(host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("door", "headers", "given", "lets"),
+    ("policy", "headers", "given", "lets"),
     [
         (AccessPolicy(), HERE, "", True),
         (AccessPolicy(), {"host": "localhost:7860", "origin": "http://localhost:7860"}, "", True),
@@ -51,8 +51,8 @@ def test_another_machine_needs_a_token(host: str) -> None:
     ],
 )
 @pytest.mark.parametrize("acts", [False, True])
-def test_the_door(door: AccessPolicy, headers: dict[str, str], given: str, lets: bool, acts: bool) -> None:
-    assert (door.refuses(headers, acts, given) == "") == lets
+def test_the_access_policy(policy: AccessPolicy, headers: dict[str, str], given: str, lets: bool, acts: bool) -> None:
+    assert (policy.refuses(headers, acts, given) == "") == lets
 
 
 @pytest.mark.parametrize(

@@ -76,8 +76,8 @@ def test_one_that_is_broken_does_not_stop_the_others(studio: Studio) -> None:
         ([("broken.glb", b"glTF nothing")], "broken.glb"),
         ([("x.exe", b"MZ")], "x.exe cannot be opened"),
         ([("only.bin", b"x")], "only.bin cannot be opened"),
-        ([("..", b"x")], "not a name"),
-        ([("a.bvh", b""), ("b/a.bvh", b"")], "twice"),
+        ([("..", b"x")], "cannot be the name"),
+        ([("a.bvh", b""), ("b/a.bvh", b"")], "two files a.bvh"),
     ],
 )
 def test_what_cannot_be_opened_leaves_nothing(studio: Studio, files: list[tuple[str, bytes]], sentence: str) -> None:

@@ -1,4 +1,4 @@
-"""The web application: the page, one WebSocket, uploads, and what the page fetches."""
+"""The web application: the static page, one WebSocket, uploads, and the content that the page fetches."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ HEADERS = (
 )
 
 
-def make_app(session: Session, door: AccessPolicy, static: Path = STATIC) -> ASGIApp:
-    """The application of one session."""
+def make_app(session: Session, policy: AccessPolicy, static: Path = STATIC) -> ASGIApp:
+    """The ASGI application of one session, behind an access policy."""
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -67,14 +67,14 @@ def make_app(session: Session, door: AccessPolicy, static: Path = STATIC) -> ASG
         UnderstudyError: _invalid_input_response,
         Exception: _unexpected_error_response,
     }
-    return OriginGuard(Starlette(routes=routes, lifespan=lifespan, exception_handlers=errors), door)
+    return OriginGuard(Starlette(routes=routes, lifespan=lifespan, exception_handlers=errors), policy)
 
 
 class OriginGuard:
-    """Stands before everything: refuses strangers, and adds the headers that keep the page to itself."""
+    """Middleware: refuses requests that the policy does not allow, and adds the security headers."""
 
-    def __init__(self, app: ASGIApp, door: AccessPolicy) -> None:
-        self._app, self._door = app, door
+    def __init__(self, app: ASGIApp, policy: AccessPolicy) -> None:
+        self._app, self._policy = app, policy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -83,15 +83,15 @@ class OriginGuard:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         connection = WebRequest(scope) if scope["type"] == "http" else WebSocket(scope, receive, send)
         given = connection.query_params.get("token", "")
-        cookie = f"{COOKIE}_{(scope.get('server') or ('', 0))[1]}"  # browsers do not keep the ports of a host apart
-        known = given or connection.cookies.get(cookie, "")
+        cookie = f"{COOKIE}_{(scope.get('server') or ('', 0))[1]}"  # cookies of a host are shared by its ports
+        token = given or connection.cookies.get(cookie, "")
         acts = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
-        reason = self._door.refuses(headers, acts, known)
+        reason = self._policy.refuses(headers, acts, token)
         if reason:
             await self._refuse(scope, receive, send, reason)
-        elif given and self._door.token and scope["type"] == "http":
-            answer = RedirectResponse(scope["path"] or "/", status_code=303)  # the token leaves the address bar
-            answer.set_cookie(cookie, self._door.token, httponly=True, samesite="strict")
+        elif given and self._policy.token and scope["type"] == "http":
+            answer = RedirectResponse(scope["path"] or "/", status_code=303)  # removes the token from the address bar
+            answer.set_cookie(cookie, self._policy.token, httponly=True, samesite="strict")
             await answer(scope, receive, send)
         else:
             await self._app(scope, receive, _with_headers(send))
@@ -105,27 +105,27 @@ class OriginGuard:
 
 
 def _with_headers(send: Send) -> Send:
-    async def sending(message: Any) -> None:
+    async def send_with_headers(message: Any) -> None:
         if message["type"] == "http.response.start":
             message["headers"] = [*message.get("headers", ()), *HEADERS]
         await send(message)
 
-    return sending
+    return send_with_headers
 
 
 def _page(session: Session, answer: Callable[..., Awaitable[registry.Content]]) -> Callable[[WebRequest], Any]:
     async def page(request: WebRequest) -> Response:
-        found = await answer(session, **request.path_params)
-        headers = {"cache-control": "private, max-age=86400, immutable" if found.kept else "no-store"}
-        if isinstance(found.data, Path):
-            return FileResponse(found.data, media_type=found.type, filename=found.name or None, headers=headers)
-        return Response(found.data, media_type=found.type, headers=headers)
+        content = await answer(session, **request.path_params)
+        headers = {"cache-control": "private, max-age=86400, immutable" if content.kept else "no-store"}
+        if isinstance(content.data, Path):
+            return FileResponse(content.data, media_type=content.type, filename=content.name or None, headers=headers)
+        return Response(content.data, media_type=content.type, headers=headers)
 
     return page
 
 
 async def _receive_upload(session: Session, request: WebRequest) -> Response:
-    """Parse the form while it arrives, within bounds, and open what it brought."""
+    """Parse the form while it arrives, within the size limits, and open its files."""
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         raise InvalidInput("an upload should be a multipart form")
     length = request.headers.get("content-length", "0")
@@ -155,8 +155,8 @@ async def _invalid_input_response(request: WebRequest, error: Exception) -> Resp
 
 async def _http_error_response(request: WebRequest, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    words = {404: "There is nothing at this address.", 405: "This address does not take that."}
-    return _sentence_response(words.get(status, "This cannot be done."), status)
+    sentences = {404: "There is nothing at this address.", 405: "This address does not accept that method."}
+    return _sentence_response(sentences.get(status, "This request cannot be answered."), status)
 
 
 async def _unexpected_error_response(request: WebRequest, error: Exception) -> Response:
@@ -165,5 +165,5 @@ async def _unexpected_error_response(request: WebRequest, error: Exception) -> R
 
 
 async def _no_page(request: WebRequest) -> Response:
-    text = "The page is not built here. In a checkout, `make setup` builds it; the server itself runs."
+    text = "The page is not built. In a checkout, run `make setup`; the server itself runs."
     return Response(f"<!doctype html><title>understudy</title><p>{text}</p>", 503, media_type="text/html")

@@ -1,8 +1,7 @@
-"""What the document's entries stand for: characters, rigs and clips, loaded when first asked for.
+"""Characters, rigs and clips of the document's entries, loaded on first use.
 
-Markers of a capture as a character, so that a C3D file can be seen: one small octahedron each.
-
-A marker becomes a joint at the root; where it was not seen its scale is zero, and it vanishes.
+A C3D file has markers and no character. To show it, each marker becomes a root joint with a small octahedron; where the
+marker was not seen its scale is zero, so that it vanishes.
 """
 
 from __future__ import annotations
@@ -24,11 +23,16 @@ if TYPE_CHECKING:
     from understudy.character.rig import PosedRig
 
 Animation = Clip | Curves
+MARKER_RADIUS_M = 0.012  # metres: usual markers have 10 to 20 mm
+OCTAHEDRON_VERTICES = np.array([(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)], np.float32)
+OCTAHEDRON_TRIANGLES = np.array(
+    [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4), (2, 0, 5), (1, 2, 5), (3, 1, 5), (0, 3, 5)], np.int32
+)
 
 
 @dataclass(frozen=True, eq=False)
 class LoadedCharacter:
-    """A character of a file, with its rig; and the whole file, for its clips."""
+    """A character with its rig, and the file that holds it and its clips."""
 
     asset: Asset
     character: Character
@@ -36,21 +40,21 @@ class LoadedCharacter:
 
 
 class Assets:
-    """Files by the id of their origin. A file is read once, whoever asks; `get` blocks while it is read."""
+    """The files of a project by origin. Each file is read once; `get` blocks while it is read."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
         self._files: dict[Origin, Asset] = {}
         self._loaded: dict[str, LoadedCharacter] = {}
-        self._turns: dict[Origin, threading.Lock] = {}  # to read a file
-        self._lock = threading.Lock()  # held for a moment only: the server's loop takes it too
+        self._reading: dict[Origin, threading.Lock] = {}  # one lock for each file that is read
+        self._lock = threading.Lock()  # for short sections only: the server's loop takes it too
 
     def get(self, id: str) -> LoadedCharacter:
         """The character of that id."""
         with self._lock:
-            found = self._loaded.get(id)
-        if found is not None:
-            return found
+            known = self._loaded.get(id)
+        if known is not None:
+            return known
         from understudy.character import rig
 
         origin = self._origin(id)
@@ -58,18 +62,18 @@ class Assets:
         if origin.number >= len(asset.characters):
             raise InvalidInput(f"{_name(origin)} has changed: it no longer has this character")
         character = asset.characters[origin.number]
-        made = LoadedCharacter(asset, character, rig.rig_of(character))
+        loaded = LoadedCharacter(asset, character, rig.rig_of(character))
         with self._lock:
-            return self._loaded.setdefault(id, made)
+            return self._loaded.setdefault(id, loaded)
 
     def keep(self, id: str, origin: Origin, asset: Asset) -> None:
-        """A file that has just been read, so that it is not read again."""
+        """Add a file that has just been read, so that it is not read again."""
         with self._lock:
             self._project.origins[id] = origin
             self._files[replace(origin, number=0)] = asset
 
     def forget(self, kept: set[str]) -> None:
-        """Let go of everything that is not among these ids."""
+        """Drop everything except these ids."""
         with self._lock:
             self._loaded = {id: loaded for id, loaded in self._loaded.items() if id in kept}
             origins = self._project.origins
@@ -77,30 +81,30 @@ class Assets:
             self._files = {origin: asset for origin, asset in self._files.items() if origin in used}
 
     def file(self, origin: Origin) -> Asset:
-        """The file of an origin. Who wants the same file waits for it, others do not."""
+        """The file of an origin. Callers for the same file wait for one read; other files are not held up."""
         key = replace(origin, number=0)
         with self._lock:
-            turn = self._turns.setdefault(key, threading.Lock())
-        with turn:
+            reading = self._reading.setdefault(key, threading.Lock())
+        with reading:
             with self._lock:
-                found = self._files.get(key)
-            if found is None:
-                found = read_origin(origin, self._project)
+                asset = self._files.get(key)
+            if asset is None:
+                asset = read_origin(origin, self._project)
                 with self._lock:
-                    self._files[key] = found
-            return found
+                    self._files[key] = asset
+            return asset
 
     def animation(self, character: CharacterEntry, clip: ClipEntry) -> Animation:
         """A clip of a character, with the labels that the document gives it."""
         asset = self.file(self._origin(clip.source or character.id))
         try:
-            found = asset.animation(clip.inside or clip.name)
+            animation = asset.animation(clip.inside or clip.name)
         except InvalidInput:
             raise InvalidInput(f"the clip {clip.title!r} is no longer in its file {character.file}") from None
-        return relabel(found, clip.name, clip.labels)
+        return relabel(animation, clip.name, clip.labels)
 
     def animations(self, document: Document, character: str) -> list[Animation]:
-        """Every clip of a character as the document has them, under their names there."""
+        """All clips of a character, with the names and labels of the document."""
         entry = document.character(character)
         if entry is None:
             raise InvalidInput(f"there is no character {character!r}")
@@ -114,7 +118,7 @@ class Assets:
 
 
 def read_origin(origin: Origin, project: Project) -> Asset:
-    """Read the file of an origin; an error names the file, not where it lies."""
+    """Read the file of an origin; errors name the file without its folder."""
     from understudy import cast, formats
 
     if origin.cast:
@@ -125,8 +129,6 @@ def read_origin(origin: Origin, project: Project) -> Asset:
     except FileError as error:
         reason, place = (text.replace(f"{path.parent}/", "") for text in (error.reason, error.place))
         raise type(error)(_name(origin), reason, place) from None
-    pass
-
     return add_marker_character(asset, path.stem)
 
 
@@ -144,15 +146,8 @@ def _name(origin: Origin) -> str:
     return origin.cast or Path(origin.file or origin.path).name
 
 
-MARKER_RADIUS_M = 0.012  # metres: markers in use have 10 to 20 mm
-OCTAHEDRON_VERTICES = np.array([(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)], np.float32)
-OCTAHEDRON_TRIANGLES = np.array(
-    [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4), (2, 0, 5), (1, 2, 5), (3, 1, 5), (0, 3, 5)], np.int32
-)
-
-
 def add_marker_character(asset: Asset, name: str) -> Asset:
-    """The asset, with a character made of its markers where it has no character."""
+    """The asset with a character made of its markers, if it has markers and no character."""
     if asset.characters:
         return asset
     markers = {channel.target: None for clip in asset.clips for channel in clip.channels if channel.kind == "marker"}
@@ -168,7 +163,7 @@ def _has_markers(clip: Clip) -> bool:
 
 
 def _marker_character(name: str, markers: tuple[str, ...]) -> Character:
-    """All markers in one mesh, each with its joint."""
+    """One mesh with an octahedron for each marker, each on its own joint."""
     count = len(markers)
     vertices = np.tile(MARKER_RADIUS_M * OCTAHEDRON_VERTICES, (count, 1))
     triangles = (OCTAHEDRON_TRIANGLES[None] + (np.arange(count) * len(OCTAHEDRON_VERTICES))[:, None, None]).reshape(
@@ -181,7 +176,7 @@ def _marker_character(name: str, markers: tuple[str, ...]) -> Character:
 
 
 def _marker_transforms(clip: Clip) -> Clip:
-    """The clip of markers as translations, and scales that are zero where a marker was not seen."""
+    """The marker channels as translations, and scales that are zero where a marker was not seen."""
     channels, columns = [], []
     for number, channel in enumerate(clip.channels):
         if channel.kind != "marker":
@@ -196,7 +191,7 @@ def _marker_transforms(clip: Clip) -> Clip:
 
 
 def _fill_gaps_forward(places: Array, seen: Array) -> Array:
-    """(F, 3) places without gaps: the last that was seen."""
+    """(F, 3) positions without gaps: each gap keeps the last seen position."""
     if not seen.any():
         return np.zeros_like(places)
     last = np.maximum.accumulate(np.where(seen, np.arange(len(seen)), -1))

@@ -1,18 +1,16 @@
-"""Pacing: even beats by a clock that others share.
+"""The clock of the stage: 60 frames a second while something plays or has changed, none otherwise.
+
+Time stops while no page is connected. `FramePacer` gives even frames by a clock that is shared with other work:
 
     pace.begin()
     while True:
-        work(seconds)                        # of the beat that is due
-        seconds = pace.next(cost)            # to the next beat
+        work(seconds)                        # of the frame that is due
+        seconds = pace.next(cost)            # until the next frame
         await asyncio.sleep(pace.wait)
 
-Beats are due at times that follow from each other and not from when the work was done, t[k + 1] = t[k] + T, so what a
-sleep oversleeps is no loss: the next one is shorter. A beat that comes late is followed at once by those that were due
-meanwhile. Only what is later than `late` is given up: after a pause of the machine nothing has to be run after.
-
-The clock of the stage: 60 times a second while something plays or has changed, and not at all otherwise.
-
-Where no page looks, time stands still.
+Due times follow from each other and not from when the work was done, t[k + 1] = t[k] + T. A sleep that lasts too long
+therefore costs nothing: the next one is shorter. A late frame is followed at once by those that were due meanwhile.
+Only frames that are later than `late` seconds are dropped, so that a pause of the machine is not caught up with.
 """
 
 from __future__ import annotations
@@ -33,46 +31,17 @@ if TYPE_CHECKING:
     from understudy.studio.session import Session
     from understudy.studio.viewport.packing import FramePacker
 
-COST_SMOOTHING = (
-    0.05  # how fast what a beat usually costs follows what one did: one slow beat is caught up with, many are not
-)
-
-
-class FramePacer:
-    """`rate` beats a second, or as few as leave `1 - share` of the time to others."""
-
-    def __init__(self, rate: float, share: float, late: float, clock: Callable[[], float] = time.perf_counter) -> None:
-        """`late` are seconds that are caught up with."""
-        self._period, self._share, self._late, self._clock = 1 / rate, share, late, clock
-        self._usual = 0.0
-        self._due = clock()
-
-    def begin(self) -> None:
-        """A beat is due now."""
-        self._due = self._clock()
-
-    def next(self, cost: float) -> float:
-        """Seconds from this beat to the next, after a beat that took `cost` seconds."""
-        self._usual += COST_SMOOTHING * (cost - self._usual)
-        last, period = self._due, max(self._period, self._usual / self._share)
-        self._due = max(last + period, self._clock() - self._late)
-        return self._due - last
-
-    @property
-    def wait(self) -> float:
-        """Seconds until the next beat is due, 0 where it is late."""
-        return max(0.0, self._due - self._clock())
-
-
+# Weight of a new frame in the moving average of the cost: one slow frame is caught up with, many are not.
+COST_SMOOTHING = 0.05
 LOG = logging.getLogger(__name__)
 STAGE_RATE_HZ = 60.0
-MAX_STEP_SECONDS = 0.25  # seconds: after a pause of the machine the character goes on, it does not leap
-MAX_FRAME_TIME_SHARE = 0.7  # of the time at most is spent on frames; a rig that is too slow for 60 a second gets fewer
-MAX_CATCH_UP_SECONDS = 6 / STAGE_RATE_HZ  # seconds that are caught up with, as many as a performance takes at once
+MAX_STEP_SECONDS = 0.25  # seconds of one step: after a pause of the machine the character does not jump
+MAX_FRAME_TIME_SHARE = 0.7  # of the time that frames may take; a slow rig gets fewer than 60 a second
+MAX_CATCH_UP_SECONDS = 6 / STAGE_RATE_HZ  # seconds of delay: as many steps as a performance makes at once
 
 
 class StageClock:
-    """Moves the session's source on and shows the row."""
+    """Advances the source of a session and sends its frames."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -84,17 +53,17 @@ class StageClock:
         self._reported = time.monotonic()
 
     def start(self) -> None:
-        """Begin to tick."""
+        """Start the task."""
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def stop(self) -> None:
-        """End."""
+        """Stop the task."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
     def request_redraw(self) -> None:
-        """Something has changed: show it, even where nothing plays."""
+        """Send a frame, even if nothing plays."""
         self._show_once = True
         self._wake.set()
 
@@ -132,13 +101,13 @@ class StageClock:
             self._halt(str(error))
         except Exception:
             LOG.exception("a frame could not be made")
-            self._halt("The character could not go on for a reason that was not foreseen.")
+            self._halt("The character stopped for a reason that was not foreseen.")
         if isinstance(source, ClipSource) and source.has_ended and session.document.stage.playing:
             session.adjust(session.document.with_stage(playing=False, time=source.time))
         self._measure(time.thread_time() - began)
 
     def prepare(self, loaded: LoadedCharacter) -> None:
-        """Load and compile what the first frame of a character needs, in a thread: nothing else waits for it."""
+        """Load and compile what the first frame of a character needs. Call it in a thread."""
         if loaded not in self._packers:
             from understudy.studio.viewport.packing import FramePacker
 
@@ -147,17 +116,17 @@ class StageClock:
             self._packers[loaded] = packer
 
     def packer(self, loaded: LoadedCharacter) -> FramePacker:
-        """The packer of a character, made where there is none yet."""
+        """The packer of a character; it is made on first use."""
         self.prepare(loaded)
         return self._packers[loaded]
 
     def _halt(self, sentence: str) -> None:
         session = self._session
         session.adjust(session.document.with_stage(playing=False))
-        session.emit(Notice("error", sentence, "It is paused; choose another clip, or play again."))
+        session.emit(Notice("error", sentence, "Playback is paused; choose another clip, or play again."))
 
     def _measure(self, cost: float) -> None:
-        """Once a second, what a frame costs."""
+        """Report the cost of a frame once a second."""
         self._costs.append(cost)
         seconds = time.monotonic() - self._reported
         if seconds < 1.0:
@@ -171,3 +140,29 @@ class StageClock:
         self._session.emit(Stats(round(mean, 3), round(fps, 1), int(sent / seconds), dropped))
         self._costs.clear()
         self._reported = time.monotonic()
+
+
+class FramePacer:
+    """`rate` frames a second, or fewer, so that `1 - share` of the time is left for other work."""
+
+    def __init__(self, rate: float, share: float, late: float, clock: Callable[[], float] = time.perf_counter) -> None:
+        """`late` is the delay that is caught up with, seconds."""
+        self._period, self._share, self._late, self._clock = 1 / rate, share, late, clock
+        self._usual = 0.0
+        self._due = clock()
+
+    def begin(self) -> None:
+        """A frame is due now."""
+        self._due = self._clock()
+
+    def next(self, cost: float) -> float:
+        """Seconds from this frame to the next, after a frame that took `cost` seconds."""
+        self._usual += COST_SMOOTHING * (cost - self._usual)
+        last, period = self._due, max(self._period, self._usual / self._share)
+        self._due = max(last + period, self._clock() - self._late)
+        return self._due - last
+
+    @property
+    def wait(self) -> float:
+        """Seconds until the next frame is due; 0 if it is late."""
+        return max(0.0, self._due - self._clock())

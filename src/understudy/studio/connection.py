@@ -1,4 +1,4 @@
-"""One page's conversation: texts are parsed, handled and answered; whatever a page sends, the session goes on."""
+"""One page's connection: requests are parsed, handled and answered. Bad input never ends the session."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 MAX_CONCURRENT_REQUESTS = 64  # requests of one page that are being handled
 MAX_CLIENTS = 16
-# `Seen` as the page writes it, sixty times a second: reading it like any other message takes a percent of a core
+# `FrameDrawn` as the page writes it, sixty times a second: parsing it as JSON would take a percent of a core.
 FRAME_DRAWN_PATTERN = re.compile(r'\{"kind":"seen","sequence":(\d{1,10}),"stream":([0-4])\}', re.ASCII)
 
 
 async def serve_page(session: Session, socket: WebSocket) -> None:
-    """Serve one page until it goes."""
+    """Serve one page until it disconnects."""
     client = Client(socket.send_text, socket.send_bytes)
     if len(session.clients) >= MAX_CLIENTS:
         await socket.close(1013, "too many pages are open")
@@ -47,22 +47,22 @@ async def serve_page(session: Session, socket: WebSocket) -> None:
         session.clients.discard(client)
         for task in tasks:
             task.cancel()
-        for found in await asyncio.gather(*tasks, return_exceptions=True):
-            if isinstance(found, Exception) and not isinstance(found, WebSocketDisconnect | RuntimeError):
-                LOG.error("a page's connection failed", exc_info=found)
-        with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # it has gone already
+        for result in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect | RuntimeError):
+                LOG.error("a page's connection failed", exc_info=result)
+        with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # it is closed already
             await socket.close()
 
 
 def hello_event(session: Session) -> Hello:
-    """The first event: what there is."""
-    known = tuple(FormatEntry(each.name, each.endings, each.writes, each.about) for each in formats.FORMATS)
-    return Hello(understudy.__version__, session.id, registry.load(), known, cast.names(), uploads.MAX_UPLOAD_BYTES)
+    """The first event of a connection: version, modes, formats and cast."""
+    entries = tuple(FormatEntry(each.name, each.endings, each.writes, each.about) for each in formats.FORMATS)
+    return Hello(understudy.__version__, session.id, registry.load(), entries, cast.names(), uploads.MAX_UPLOAD_BYTES)
 
 
 async def _listen(session: Session, socket: WebSocket, client: Client) -> None:
-    """Requests in the order in which they come; those that take long go on while others are handled."""
-    going: set[asyncio.Task[None]] = set()
+    """Start requests in the order of arrival; slow ones run beside the others."""
+    running: set[asyncio.Task[None]] = set()
     while True:
         message = await socket.receive()
         if message["type"] == "websocket.disconnect":
@@ -82,17 +82,17 @@ async def _listen(session: Session, socket: WebSocket, client: Client) -> None:
         if isinstance(request, FrameDrawn):
             client.acknowledge(request.stream, request.sequence)
             continue
-        if len(going) >= MAX_CONCURRENT_REQUESTS:
-            send_event(client, RequestFailed(request.id, "Too much is being done at once; wait a moment."))
+        if len(running) >= MAX_CONCURRENT_REQUESTS:
+            send_event(client, RequestFailed(request.id, "Too many requests are running; wait a moment."))
             continue
         task = asyncio.create_task(answer_request(session, request, client))
-        going.add(task)
-        task.add_done_callback(going.discard)
-        await asyncio.sleep(0)  # it begins before the next is read
+        running.add(task)
+        task.add_done_callback(running.discard)
+        await asyncio.sleep(0)  # the task starts before the next message is read
 
 
 async def answer_request(session: Session, request: Request, client: Client) -> None:
-    """Handle a request, and answer it where it has an id."""
+    """Handle a request, and answer it if it has an id."""
     reply: Event
     try:
         reply = RequestDone(request.id, to_plain(await call_handler(session, request)))
@@ -108,10 +108,10 @@ async def answer_request(session: Session, request: Request, client: Client) -> 
 
 
 async def call_handler(session: Session, request: Request) -> Any:
-    """What the handler of a request returns."""
+    """The result of a request's handler."""
     handler = registry.handler_of(type(request))
     if handler is None:
-        raise UnderstudyError(f"nothing here answers {request.kind}")
+        raise UnderstudyError(f"there is no handler for {request.kind}")
     return await handler(session, request)
 
 

@@ -1,11 +1,10 @@
-"""The document: everything that a project holds, as frozen plain data. Undo is having kept the one before.
+"""The document: everything that a project holds, as frozen plain data. Undo keeps the documents before.
 
-It goes to the browser whole, and into `project.json` whole; what is large (meshes, models, takes) lies in files that
-it names. Paths are never in it: the browser knows files by their names.
+The document goes to the browser and into `project.json` as a whole. Large content (meshes, models, takes) lies in files
+that it names. It contains no paths: the browser knows files by their names.
 
-The document as text. It goes out whole at every step of a scrub, and hardly anything in it is new each time.
-
-Its lists are frozen, so one that is the same object as last time has the same text.
+`DocumentText` caches the JSON of unchanged fields, since the whole document is sent at every step of a scrub. Its lists
+are frozen, so a list that is the same object as before has the same text.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ EntryKind = Literal["character", "clip", "model", "take", "script", "edit"]
 
 @dataclass(frozen=True)
 class ClipEntry:
-    """One animation of a character. `name` is unique within the character, `title` is what a user has called it."""
+    """One animation of a character. `name` is unique within the character; `title` is the name that the user sees."""
 
     name: str
     title: str
@@ -34,14 +33,14 @@ class ClipEntry:
     labels: tuple[str, ...] = ()
     about: str = ""
     moments: dict[str, float] = field(default_factory=dict)  # name -> seconds
-    keyed: bool = False  # keyframes rather than frames
+    keyed: bool = False  # keyframe curves rather than one value a frame
     inside: str = ""  # its name within its file
-    source: str = ""  # the id of the file that it came from, where that is not the character's own
+    source: str = ""  # id of the file that it came from, if that is not the character's own
 
 
 @dataclass(frozen=True)
 class CharacterEntry:
-    """A character that is open, and its clips."""
+    """An open character and its clips."""
 
     id: str
     name: str
@@ -54,7 +53,7 @@ class CharacterEntry:
     clips: tuple[ClipEntry, ...] = ()
     notes: tuple[str, ...] = ()
     cast: str = ""  # the name of a built-in character
-    visible: bool = True  # has something to draw; motion without a character has not
+    visible: bool = True  # False for motion without a character
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ class PointRef:
 
 @dataclass(frozen=True)
 class PinEntry:
-    """A point that keeps its path; without `start` and `stop` wherever an edit reaches."""
+    """A point that keeps its path; without `start` and `stop` over the whole range of an edit."""
 
     id: str
     point: PointRef
@@ -119,7 +118,7 @@ class PinEntry:
 
 @dataclass(frozen=True)
 class ContactEntry:
-    """A point that stands still from `start` to `stop`."""
+    """A point that is in contact, and so does not move, from `start` to `stop`."""
 
     id: str
     point: PointRef
@@ -130,7 +129,7 @@ class ContactEntry:
 
 @dataclass(frozen=True)
 class HoldEntry:
-    """A point that passes, at one moment, where it passed."""
+    """A point that keeps its position at one time."""
 
     id: str
     point: PointRef
@@ -140,7 +139,7 @@ class HoldEntry:
 
 @dataclass(frozen=True)
 class LimitEntry:
-    """A column that stays within a range; None is without a bound."""
+    """A column that stays within a range; None is no bound."""
 
     target: str
     column: str  # x, y or z of the Euler angles, translation.x, or the name of a shape
@@ -150,9 +149,9 @@ class LimitEntry:
 
 @dataclass(frozen=True)
 class EditEntry:
-    """A clip that is being edited: its curves, and what is held while they are.
+    """An edit of a clip: its curves and its constraints.
 
-    `file` is the name of the curves below the project's folder `edits`; empty as long as they are the clip's own.
+    `file` is the name of the curves below the project's folder `edits`; it is empty while they are the clip's own.
     """
 
     id: str
@@ -170,7 +169,7 @@ class EditEntry:
 
 @dataclass(frozen=True)
 class PathEntry:
-    """A motion curve that is shown of a clip while it is edited: `curve` is its number."""
+    """A motion curve that is shown while its clip is edited: `curve` is its number."""
 
     character: str  # id
     clip: str
@@ -182,9 +181,9 @@ class PathEntry:
 
 @dataclass(frozen=True)
 class StageState:
-    """What is on stage: who, driven by what (a clip's name; a take's, a model's or an edit's id), and the transport.
+    """The stage: the character, what drives it (a clip's name; a take's, a model's or an edit's id), and the transport.
 
-    `time` is where it stood at the last gesture; while it plays, frames carry the time.
+    `time` is the playhead at the last user action; during playback the frames carry the time.
     """
 
     character: str = ""  # id
@@ -200,19 +199,19 @@ class StageState:
 
 @dataclass(frozen=True)
 class GameRecord:
-    """How the games of this project ended so far, and how they are played."""
+    """The results of the games in this project, and their settings."""
 
     player: int = 0  # games that the player has won
     character: int = 0
     draws: int = 0
-    rounds: int = 0  # that were begun: who begins takes turns
-    strength: str = ""  # none was chosen yet
+    rounds: int = 0  # games that were begun; the sides begin alternately
+    strength: str = ""  # empty until one is chosen
     pace: float = 1.0
 
 
 @dataclass(frozen=True)
 class Document:
-    """The whole."""
+    """A whole project."""
 
     name: str = "untitled"
     characters: tuple[CharacterEntry, ...] = ()
@@ -251,12 +250,12 @@ class Document:
         return next((each for each in found.clips if each.name == name), None) if found else None
 
     def with_stage(self, **changes: object) -> Document:
-        """The same with another stage."""
+        """The same document with a changed stage."""
         return replace(self, stage=replace(self.stage, **changes))  # type: ignore[arg-type]
 
 
 class DocumentText:
-    """Makes text of documents, and remembers the parts of the last one."""
+    """Writes documents as JSON, and caches the text of each field."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[Any, str]] = {}  # field -> its value and text
@@ -274,5 +273,5 @@ class DocumentText:
 
 
 def json_text(value: Any) -> str:
-    """Any part of a message as JSON; numbers are finite."""
+    """Any part of a message as JSON; a number that is not finite raises ValueError."""
     return json.dumps(to_plain(value), allow_nan=False, separators=(",", ":"))

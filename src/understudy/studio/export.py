@@ -1,6 +1,6 @@
-"""Export: something of the project as a file of any format, for the browser to fetch.
+"""Export: an entry of the project as a file of any format, for the browser to fetch.
 
-One file always: a `.gltf` is written with all it needs inside. What a format cannot hold is noted.
+The result is always one file: a `.gltf` has its buffers and images inside. Notes say what the format cannot hold.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ MEDIA_TYPES = {
     ".toml": "application/toml",
     ".json": "application/json",
 }
-MAX_KEPT_EXPORTS = 20  # exports on disk; the browser fetches one at once
+MAX_KEPT_EXPORTS = 20  # files on disk; the browser fetches each at once
 
 
 async def export_entry(session: Session, what: str, target: str, format: str, keys: bool = False) -> Exported:
-    """Write it beside the stage, with progress."""
+    """Write an entry in a job; returns where the browser can fetch the file."""
     ending = format if format.startswith(".") else f".{format}"
     name, write = _writer(session, what, target, ending, keys)
     file = f"{secrets.token_hex(8)}-{_safe_file_name(name)}{ending}"
     place = session.project.place("exports", file)
-    job = session.jobs.run(f"export {name}{ending}", lambda progress, cancelled: write(place, progress))
+    job = session.jobs.run(f"export {name}{ending}", lambda progress, cancelled: write(place, progress), "export")
     notes = await job.result()
     _remove_old_exports(place.parent)
     return Exported(f"/export/{file}", f"{_safe_file_name(name)}{ending}", place.stat().st_size, tuple(notes)[:200])
@@ -64,42 +64,42 @@ def _writer(
             raise InvalidInput(f"there is no character {target[:64]!r}")
         _check_format(ending)
 
-        def written(place: Path, progress: Callable[[float, float], None]) -> tuple[str, ...]:
+        def write_clips(place: Path, progress: Callable[[float, float], None]) -> tuple[str, ...]:
             clips = entry.clips if only is None else (only,)
             animations = [session.assets.animation(entry, clip) for clip in clips]
             if only is None:
-                own = [each for each in document.edits if each.character == character and each.file]
-                animations += [curves_of(session, each) for each in own]
+                edits = [each for each in document.edits if each.character == character and each.file]
+                animations += [curves_of(session, each) for each in edits]
             return write_asset(session.assets.get(character).character, animations, place, progress)
 
-        return (entry.name if only is None else only.title), written
+        return (entry.name if only is None else only.title), write_clips
     if what == "edit":
         edit = document.edit(target)
         if edit is None:
             raise InvalidInput("there is no such edit")
         _check_format(ending)
 
-        def edited(place: Path, progress: Callable[[float, float], None]) -> tuple[str, ...]:
+        def write_edit(place: Path, progress: Callable[[float, float], None]) -> tuple[str, ...]:
             character = session.assets.get(edit.character).character
-            found = curves_of(session, edit)
+            animation = curves_of(session, edit)
             if not (keys or ending == ".curves.json"):
-                found = key_every_frame(found)
-            return write_asset(character, [found], place, progress)
+                animation = key_every_frame(animation)
+            return write_asset(character, [animation], place, progress)
 
-        return edit.name, edited
+        return edit.name, write_edit
     if what == "take":
         take = document.take(target)
         if take is None:
             raise InvalidInput("there is no such take")
         _check_format(ending)
 
-        def recorded(place: Path, progress: Callable[[float, float], None]) -> tuple[str, ...]:
+        def write_take(place: Path, progress: Callable[[float, float], None]) -> tuple[str, ...]:
             from understudy.studio.perform.recording import clip_of
 
             rig, clip = clip_of(session, document, target)
             return write_asset(rig.character, [clip], place, progress)
 
-        return take.name, recorded
+        return take.name, write_take
     if what == "script":
         script = document.script(target)
         if script is None or ending != ".toml":
@@ -120,9 +120,9 @@ def key_every_frame(animation: Clip | Curves) -> Clip:
 def _check_format(ending: str) -> None:
     from understudy import formats
 
-    able = sorted(each for entry in formats.FORMATS if entry.writes for each in entry.endings)
-    if ending not in able:
-        raise InvalidInput(f"nothing can be exported as {ending[:16]!r}; possible are {', '.join(able)}")
+    endings = sorted(each for entry in formats.FORMATS if entry.writes for each in entry.endings)
+    if ending not in endings:
+        raise InvalidInput(f"nothing can be exported as {ending[:16]!r}; possible are {', '.join(endings)}")
 
 
 def write_asset(
@@ -140,18 +140,18 @@ def write_asset(
         asset = flatten_asset(asset, shapes=ending != ".bvh", progress=progress)
     try:
         return (*asset.notes, *formats.write(asset, place))
-    except FileError as error:  # it names the file that was asked for, not where that lies
+    except FileError as error:  # errors name the file without its folder and prefix
         raise type(error)(place.name.partition("-")[2] or place.name, error.reason, error.place) from None
 
 
 def _safe_file_name(name: str) -> str:
-    """A name that every file system takes."""
+    """A file name that is valid on every file system."""
     kept = re.sub(r"[^\w. ()+-]+", "_", name, flags=re.ASCII).strip(" ._")[:80]
     return kept or "untitled"
 
 
 def _remove_old_exports(folder: Path) -> None:
     """Remove all but the newest exports."""
-    found = sorted((place for place in folder.iterdir() if place.is_file()), key=lambda place: place.stat().st_mtime)
-    for place in found[:-MAX_KEPT_EXPORTS]:
+    exports = sorted((place for place in folder.iterdir() if place.is_file()), key=lambda place: place.stat().st_mtime)
+    for place in exports[:-MAX_KEPT_EXPORTS]:
         place.unlink(missing_ok=True)

@@ -1,14 +1,14 @@
-"""The project on disk: a folder that a killed server leaves whole.
+"""The project on disk: a folder that stays consistent if the server is killed.
 
-    project.json        the document, and where its characters come from; written last, whole or not at all
-    history.json        what undo and redo lead to
-    files/ID/NAME       what was dropped onto the page
-    models/ takes/      what was learned and recorded
-    edits/              curves that were edited, named by what they hold
-    exports/            files that the page has fetched or is about to; emptied at each start
+    project.json        the document, and the origins of its characters; written last, atomically
+    history.json        the steps of undo and redo
+    files/ID/NAME       files that were dropped onto the page
+    models/ takes/      trained models and recorded takes
+    edits/              edited curves, named by a digest of their content
+    exports/            files for the page to fetch; emptied at each start
 
-Content goes to disk first and is never changed afterwards; the document that names it follows. So at any moment the
-folder holds the project as it was after the last change.
+Content is written first and never changed afterwards; the document that names it follows. So at any moment the folder
+holds the project as it was after the last change.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from understudy.studio.messages.message import read_plain
 fcntl: ModuleType | None
 try:
     import fcntl
-except ImportError:  # Windows: there two studios of one project are not kept apart
+except ImportError:  # Windows: nothing prevents two studios from opening one project
     fcntl = None
 
 PROJECT_VERSION = 1
@@ -41,17 +41,17 @@ MAX_PROJECT_FILE_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a character or a motion comes from: the built-in cast, a file of the project, or a file elsewhere."""
+    """The source of a character or a motion: the built-in cast, a file of the project, or a file elsewhere."""
 
     cast: str = ""
-    file: str = ""  # below the project's folder
-    path: str = ""  # anywhere; given on the command line or below an opened folder
-    number: int = 0  # which character of the file
+    file: str = ""  # relative to the project's folder
+    path: str = ""  # anywhere: given on the command line, or below an allowed folder
+    number: int = 0  # of the character in the file
 
 
 @dataclass(frozen=True)
 class SavedProject:
-    """What project.json holds."""
+    """The content of project.json."""
 
     version: int = PROJECT_VERSION
     document: Document = field(default_factory=Document)
@@ -74,7 +74,7 @@ class Project:
         self._held: TextIO | None = None
 
     def hold(self) -> None:
-        """Keep others from serving this project as long as this process lives; refused where another does."""
+        """Lock the project for this process; raises `InvalidInput` if another process has it."""
         if fcntl is None:
             return
         self._held = (self.folder / ".lock").open("w")
@@ -85,25 +85,25 @@ class Project:
             raise InvalidInput(f"the project {self.folder} is open in another studio; end that one first") from None
 
     def release(self) -> None:
-        """Let others have it."""
+        """Unlock the project."""
         if self._held is not None:
             self._held.close()
             self._held = None
 
     def open(self) -> Document:
-        """The document as it was saved last; an empty one in a new folder."""
+        """The last saved document; an empty one in a new folder."""
         return self.reopen().now
 
     def reopen(self) -> History:
-        """The document as it was saved last, and its history. What nothing in either names is cleared away."""
+        """The last saved document and its history. Content that neither names is deleted."""
         place = self.folder / PROJECT_FILE_NAME
         if not place.exists():
             return History(Document())
         try:
-            found = json.loads(files.read_text(place, MAX_PROJECT_FILE_BYTES))
-            if not isinstance(found, dict) or found.get("version") != PROJECT_VERSION:
+            data = json.loads(files.read_text(place, MAX_PROJECT_FILE_BYTES))
+            if not isinstance(data, dict) or data.get("version") != PROJECT_VERSION:
                 raise BadFile(place, f"is not a project of version {PROJECT_VERSION}")
-            saved: SavedProject = read_plain(SavedProject, found, "project")
+            saved: SavedProject = read_plain(SavedProject, data, "project")
         except (InvalidInput, ValueError, RecursionError) as error:
             raise BadFile(place, f"cannot be read as a project: {error}") from None
         history = self._history.read(saved.document)
@@ -115,29 +115,29 @@ class Project:
         return history
 
     def save(self, document: Document) -> None:
-        """Write the document, whole or not at all."""
+        """Write the document atomically."""
         origins = json_text(self.origins)
         text = f'{{"version":{PROJECT_VERSION},\n"document":{self._text.to_json(document)},\n"origins":{origins}}}\n'
         with files.write_atomically(self.folder / PROJECT_FILE_NAME) as temporary:
             temporary.write_text(text, encoding="utf-8")
 
     def save_history(self, history: History) -> None:
-        """Write what undo and redo lead to from a document, before that is saved."""
+        """Write the history of a document, before the document itself is saved."""
         self._history.save(history)
 
     def settle(self) -> None:
-        """Wait until what was saved would survive a power cut too; takes some milliseconds, so not in the loop."""
+        """Flush the saved document to disk. It takes some milliseconds: do not call it in the server's loop."""
         with (self.folder / PROJECT_FILE_NAME).open("rb") as handle:
             os.fsync(handle.fileno())
 
     def place(self, kind: str, name: str) -> Path:
-        """Where a content file of the project lies: `place("models", entry.file)`."""
+        """The path of a content file of the project: `place("models", entry.file)`."""
         if kind not in (*CONTENT_FOLDERS, "exports") or Path(name).name != name or name in ("", ".", ".."):
-            raise InvalidInput(f"there is no place for {name!r} among the {kind}")
+            raise InvalidInput(f"{name!r} cannot be the name of a file in the project's folder {kind!r}")
         return self.folder / kind / name
 
     def _clear(self, documents: list[Document]) -> None:
-        """Remove what a killed server left: temporary files, exports, content that no document names."""
+        """Delete temporary files, exports, and content that no document names."""
         for place in (*self.folder.glob(".*.part*"), *(self.folder / "exports").iterdir()):
             _remove(place)
         used = {f"models/{each.file}" for document in documents for each in document.models}

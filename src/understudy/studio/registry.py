@@ -1,16 +1,17 @@
-"""Who answers which request, what can drive the stage, and what the page can fetch.
+"""The registry of request handlers, playback sources and content routes.
 
-    @handles(Play)
-    async def play(session: Session, request: Play) -> None: ...
+    @handles_request(SetPlaying)
+    async def play(session: Session, request: SetPlaying) -> None: ...
 
-    @drives("model")
-    async def performing(session: Session, stage: StageState) -> Source: ...
+    @creates_source("model")
+    async def model_source(session: Session, stage: StageState) -> PlaybackSource: ...
 
-    @serves("/map/{model}")
+    @serves_content("/map/{model}")
     async def latent_map(session: Session, model: str) -> Content: ...
 
-A handler returns the result (a dataclass or a dictionary) or nothing, and raises `UnderstudyError` to refuse. Handlers
-live in `studio/*/handlers.py`, which are all loaded at the start; one that names a `MODE` adds it to the page.
+A handler returns its result (a dataclass or a dictionary) or None, and raises `UnderstudyError` to refuse. Handlers
+live in `studio/*/handlers.py`, which are all imported at the start; a module with a constant `MODE` adds that mode to
+the page.
 """
 
 from __future__ import annotations
@@ -42,16 +43,16 @@ _PAGES: dict[str, Callable[..., Awaitable[Content]]] = {}
 
 @dataclass(frozen=True)
 class Content:
-    """What a page fetches: bytes, or a file; `name` where the browser should save it under one."""
+    """Content that the page fetches: bytes or a file. With a `name` the browser saves it as a file."""
 
     data: bytes | Path
     type: str = "application/octet-stream"
     name: str = ""
-    kept: bool = False  # never changes, so that the browser may keep it
+    kept: bool = False  # it never changes, so the browser may cache it
 
 
 def handles_request(request: type[Request]) -> Callable[[F], F]:
-    """Registers a handler of one type of request."""
+    """Register the handler of one type of request."""
 
     def register(function: F) -> F:
         if request in _HANDLERS and _HANDLERS[request].__module__ != function.__module__:
@@ -63,7 +64,7 @@ def handles_request(request: type[Request]) -> Callable[[F], F]:
 
 
 def creates_source(driver: Driver) -> Callable[[F], F]:
-    """Registers what makes a source of a stage whose `driver` is this; called at every start, undo and change."""
+    """Register the function that makes the source for this `driver`; it is called at every start, undo and change."""
 
     def register(function: F) -> F:
         _MAKERS[driver] = function
@@ -73,7 +74,7 @@ def creates_source(driver: Driver) -> Callable[[F], F]:
 
 
 def serves_content(address: str) -> Callable[[F], F]:
-    """Registers what answers GET at an address such as `/map/{model}`; the parts in braces are given by name."""
+    """Register the answer to GET at an address such as `/map/{model}`; parts in braces become keyword arguments."""
 
     def register(function: F) -> F:
         _PAGES[address] = function
@@ -83,7 +84,7 @@ def serves_content(address: str) -> Callable[[F], F]:
 
 
 def content_routes() -> dict[str, Callable[..., Awaitable[Content]]]:
-    """Everything that can be fetched, by address."""
+    """The content functions by address."""
     load()
     return dict(_PAGES)
 
@@ -95,21 +96,21 @@ def handler_of(request: type[Request]) -> Handler | None:
 
 
 def source_maker(driver: str) -> Maker | None:
-    """What makes a source for this driver."""
+    """The function that makes the source for this driver."""
     load()
     return _MAKERS.get(driver)
 
 
 @functools.cache
 def load() -> tuple[str, ...]:
-    """Load every handler module; returns the modes that they bring, in the order of their names."""
+    """Import every handler module; returns their modes, in the order of the packages' names."""
     package = importlib.import_module("understudy.studio")
-    found = []
+    modes = []
     for entry in pkgutil.iter_modules(package.__path__):
         if not entry.ispkg or entry.name == "messages":
             continue
         inner = importlib.import_module(f"{package.__name__}.{entry.name}")
         if "handlers" in {each.name for each in pkgutil.iter_modules(inner.__path__)}:
             module = importlib.import_module(f"{inner.__name__}.handlers")
-            found.append(getattr(module, "MODE", ""))
-    return tuple(mode for mode in found if mode)
+            modes.append(getattr(module, "MODE", ""))
+    return tuple(mode for mode in modes if mode)

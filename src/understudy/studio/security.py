@@ -1,8 +1,8 @@
-"""What keeps strangers out: who may connect, and which files may be opened.
+"""Access control: which requests are allowed, and which files may be opened.
 
-The server listens on this machine alone unless told otherwise. A page of another site can still reach it through the
-user's own browser, so a request must name a host that is ours, and a WebSocket must come from a page that is ours.
-Where the server listens to the network, every address carries a random token as well.
+By default the server listens on this machine only. A page of another site can still reach it through the user's
+browser, so a request must name one of our hosts, and a WebSocket must come from one of our pages. If the server listens
+to the network, every address also carries a random token.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from urllib.parse import urlsplit
 
 from understudy.errors import InvalidInput
 
-COOKIE = "understudy"
+COOKIE = "understudy"  # prefix of the cookie's name; the port follows
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine and nobody else's."""
+    """Whether a host is this machine's loopback address."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -30,18 +30,18 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True)
 class AccessPolicy:
-    """Who may come in: those that name one of our hosts, and know the token where there is one."""
+    """Allows requests that name one of our hosts and, if there is a token, carry it."""
 
     host: str = "127.0.0.1"
     token: str = ""
 
     @classmethod
     def for_host(cls, host: str) -> AccessPolicy:
-        """The door of a server that listens at a host."""
+        """The policy of a server that listens at a host; it has a token unless the host is the loopback."""
         return cls(host, "" if is_loopback(host) else secrets.token_urlsafe(24))
 
     def refuses(self, headers: dict[str, str], acts: bool, given: str) -> str:
-        """Why a request is refused, or nothing. `acts`: it does more than look; `given`: the token that it brought."""
+        """Why a request is refused; empty if it is allowed. `acts`: it may change something; `given`: its token."""
         host = headers.get("host", "")
         if not self.token and not is_loopback(_name(host)):
             return "This server answers to localhost only."
@@ -56,7 +56,7 @@ class AccessPolicy:
 
 
 def _name(host: str) -> str:
-    """The name in a Host header, without the port; nothing where it cannot be read."""
+    """The name in a Host header without the port; empty if it cannot be parsed."""
     try:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:  # a bracket that is not closed
@@ -65,12 +65,12 @@ def _name(host: str) -> str:
 
 @dataclass
 class AllowedFolders:
-    """The folders below which files may be opened: those of the files that the user named at the start."""
+    """The folders below which files may be opened: those of the files given at the start."""
 
     roots: list[Path] = field(default_factory=list)
 
     def allow(self, places: Iterable[str | Path]) -> None:
-        """Open up a folder, or the folder of a file."""
+        """Allow folders, or the folders of files."""
         for place in places:
             path = Path(place).resolve()
             root = path if path.is_dir() else path.parent
@@ -78,13 +78,13 @@ class AllowedFolders:
                 self.roots.append(root)
 
     def find(self, name: str) -> Path:
-        """The file of that name, relative to one of the folders or below it; links that lead out are not followed."""
+        """The file of that name below one of the folders; links that lead out of them are not followed."""
         if not name or "\0" in name:
-            raise InvalidInput("a file to open should have a name")
-        found = next((path for root in self.roots if (path := _inside(root, name)) is not None), None)
-        if found is None:
+            raise InvalidInput("the request should name a file to open, but its name is empty")
+        file = next((path for root in self.roots if (path := _inside(root, name)) is not None), None)
+        if file is None:
             raise InvalidInput(f"there is no file {Path(name).name[:100]!r} below the opened folders")
-        return found
+        return file
 
 
 def _inside(root: Path, name: str) -> Path | None:

@@ -1,7 +1,4 @@
-"""Serving: uvicorn on a port of its own, until it is told to stop.
-
-What the studio opens by itself: the files that were named, or somebody to look at where there is nobody yet.
-"""
+"""The studio's server: uvicorn on its own port until it is stopped, and the files that are opened at the start."""
 
 from __future__ import annotations
 
@@ -28,11 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 DEFAULT_PORT = 7860
-PORT_ATTEMPTS = 20  # ports after the first, where none was asked for
+PORT_ATTEMPTS = 20  # ports that are tried if none was given
+DEFAULT_CHARACTER = "dragon"  # opened if nothing else is
 
 
 class Server:
-    """A session at an address. `begin` runs in the server's loop once the page can be opened."""
+    """Serves a session. `begin` runs in the server's loop as soon as the page can be opened."""
 
     def __init__(
         self,
@@ -44,16 +42,16 @@ class Server:
     ) -> None:
         import uvicorn
 
-        self.session, self.door = session, AccessPolicy.for_host(host)
+        self.session, self.policy = session, AccessPolicy.for_host(host)
         session.project.hold()
         self.socket = open_socket(host, port)
         self.port = int(self.socket.getsockname()[1])
         self._begin = begin
         config = uvicorn.Config(
-            make_app(session, self.door, static),
+            make_app(session, self.policy, static),
             ws="websockets-sansio",
-            ws_per_message_deflate=False,  # it would cost several times what it saves on a local wire
-            ws_max_size=4 * MAX_MESSAGE_CHARACTERS,  # bytes: characters have up to four
+            ws_per_message_deflate=False,  # compression costs more time than it saves on a local connection
+            ws_max_size=4 * MAX_MESSAGE_CHARACTERS,  # bytes: up to four for each character
             ws_ping_interval=20.0,
             ws_ping_timeout=60.0,
             log_config=None,
@@ -66,20 +64,20 @@ class Server:
 
     @property
     def address(self) -> str:
-        """What to open in the browser."""
-        host = self.door.host
+        """The address to open in the browser."""
+        host = self.policy.host
         if not is_loopback(host):
             host = socket.gethostname() if host in ("0.0.0.0", "::") else host
         name = f"[{host}]" if ":" in host else host
-        return f"http://{name}:{self.port}/" + (f"?token={self.door.token}" if self.door.token else "")
+        return f"http://{name}:{self.port}/" + (f"?token={self.policy.token}" if self.policy.token else "")
 
     def run(self, opened: Callable[[], None] | None = None) -> None:
-        """Serve until Ctrl+C; `opened` is called once the page can be opened."""
+        """Serve until Ctrl+C; `opened` is called as soon as the page can be opened."""
         with contextlib.suppress(KeyboardInterrupt):
             asyncio.run(self._serve(opened))
 
     def stop(self) -> None:
-        """End, from any thread."""
+        """Stop, from any thread."""
         self._server.should_exit = True
 
     async def _serve(self, opened: Callable[[], None] | None) -> None:
@@ -91,8 +89,8 @@ class Server:
             if opened is not None:
                 opened()
             if self._begin is not None:
-                found = self._begin(self.session)
-                began = asyncio.ensure_future(found) if asyncio.iscoroutine(found) else None
+                result = self._begin(self.session)
+                began = asyncio.ensure_future(result) if asyncio.iscoroutine(result) else None
         await serving
         if began is not None:
             began.cancel()
@@ -102,31 +100,28 @@ class Server:
 
 
 def open_socket(host: str, port: int | None) -> socket.socket:
-    """A socket at the port, or at the first free one from the usual on where none is asked for."""
+    """A socket at the port; if none is given, at the first free one from `DEFAULT_PORT` on."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     wanted = [port] if port is not None else [*range(DEFAULT_PORT, DEFAULT_PORT + PORT_ATTEMPTS), 0]
     for number in wanted:
-        # named as TCP, asyncio sends small messages at once; else the second waits 40 ms for the first to be confirmed
-        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # with IPPROTO_TCP asyncio sends small messages at once; else the second waits 40 ms for the acknowledgement
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            found.bind((host, number))
+            listener.bind((host, number))
         except OSError as error:
-            found.close()
+            listener.close()
             if error.errno == errno.EADDRINUSE and number != wanted[-1]:
                 continue
             reason = error.strerror or error
             raise InvalidInput(f"cannot listen at {host}, port {number}: {reason}") from None
-        found.setblocking(False)
-        return found
+        listener.setblocking(False)
+        return listener
     raise InvalidInput(f"cannot listen at {host}")
 
 
-DEFAULT_CHARACTER = "dragon"  # who is there when nobody was asked for
-
-
 async def open_all(session: Session, names: Iterable[str]) -> None:
-    """Open files and members of the cast; what is open already is not opened twice."""
+    """Open files and members of the cast, except those that are open already."""
     from understudy import cast
 
     wanted = list(names)
@@ -136,12 +131,12 @@ async def open_all(session: Session, names: Iterable[str]) -> None:
         path = Path(name)
         is_cast = name in cast.names() and not path.exists()
         origin = Origin(cast=name) if is_cast else Origin(path=str(path.resolve()))
-        known = [id for id, found in session.project.origins.items() if found == origin]
+        known = [id for id, other in session.project.origins.items() if other == origin]
         is_open = any(session.document.character(id) for id in known)
-        if is_model(name):  # a copy of it is kept under its name
+        if is_model(name):  # the project keeps a copy under the same name
             is_open = path.stem in {entry.name for entry in session.document.models}
         try:
             if not is_open:
                 await open_origin(session, origin, name if is_cast else path.name)
         except UnderstudyError as error:
-            session.emit(Notice("error", str(error), "The rest is open."))
+            session.emit(Notice("error", str(error), "The other files are open."))

@@ -1,16 +1,14 @@
-"""One connected page: texts go out in order, frames only as fast as the page draws them.
+"""A session: one project, the stage, and the connected pages.
 
-A page answers each frame that it has drawn. At most `WINDOW` frames are on their way; while they are, a newer frame
-replaces the one that waits, so a slow page drops frames and never falls behind.
+Everything runs in the server's loop, except `Session.emit`, which may be called from any thread.
 
-Session: one project, what is on stage, and the pages that look at it.
+`Client` is one connected page. Texts are sent in order; frames only as fast as the page draws them. The page
+acknowledges each frame that it has drawn. At most `MAX_FRAMES_IN_FLIGHT` frames are on their way; meanwhile a newer
+frame replaces the one that waits, so a slow page drops frames and never falls behind.
 
-Everything here runs in the server's loop; `emit` alone may be called from any thread.
-
-When Python looks for garbage: while something is opened, which takes long anyway, and not while somebody drags.
-
-A character and what is prepared for it are a hundred thousand objects, and to look through all of them takes 60 to 130
-ms: a gesture that met with that would stand still. What is open is set aside, until the next is opened.
+`collect_and_freeze_garbage` runs the garbage collector when a clip is opened, and not during a drag. A character and
+its prepared data are a hundred thousand objects; a full collection over them takes 60 to 130 ms, which would interrupt
+a drag. So open data is frozen until the next clip is opened.
 """
 
 from __future__ import annotations
@@ -38,88 +36,13 @@ from understudy.studio.source import PlaybackSource
 if TYPE_CHECKING:
     from understudy.studio.security import AllowedFolders
 
-MAX_FRAMES_IN_FLIGHT = 2  # one that is drawn and one that is on its way; more would only add delay
-MAX_WAITING_TEXTS = 2_000  # waiting; a page that takes none of them has gone
-
-
-@dataclass
-class FrameStream:
-    """Frames of one stream: the numbers on their way, and the newest that waits."""
-
-    in_flight: deque[int] = field(default_factory=deque)
-    waiting: tuple[int, bytes] | None = None
-
-
-class Client:
-    """What is to be sent to one page. `send_text` and `send_bytes` are the socket's."""
-
-    def __init__(
-        self, send_text: Callable[[str], Awaitable[None]], send_bytes: Callable[[bytes], Awaitable[None]]
-    ) -> None:
-        self._send_text, self._send_bytes = send_text, send_bytes
-        self._texts: deque[tuple[str, str]] = deque()  # kind, text
-        self._streams: dict[int, FrameStream] = {}
-        self._something = asyncio.Event()
-        self.lost = False
-        self.dropped = 0
-        self.sent_bytes = 0
-
-    def tell(self, kind: str, text: str) -> None:
-        """Send a text. A document that still waits is replaced by the newer one."""
-        if kind == "document":
-            self._texts = deque(each for each in self._texts if each[0] != kind)
-        self._texts.append((kind, text))
-        self.lost = self.lost or len(self._texts) > MAX_WAITING_TEXTS
-        self._something.set()
-
-    def takes(self, stream: int) -> bool:
-        """Whether a frame would be sent at once."""
-        found = self._streams.get(stream)
-        return not self.lost and (found is None or len(found.in_flight) < MAX_FRAMES_IN_FLIGHT)
-
-    def waits(self, stream: int) -> bool:
-        """Whether a frame is still here, which the next would replace."""
-        found = self._streams.get(stream)
-        return found is not None and found.waiting is not None
-
-    def show(self, stream: int, sequence: int, frame: bytes) -> None:
-        """Send a frame now, or in place of the one that waits."""
-        found = self._streams.setdefault(stream, FrameStream())
-        self.dropped += found.waiting is not None
-        found.waiting = (sequence, frame)
-        self._something.set()
-
-    def acknowledge(self, stream: int, sequence: int) -> None:
-        """The page has drawn a frame, and with it all before; numbers that were never sent mean nothing."""
-        found = self._streams.get(stream)
-        if found is None or sequence not in found.in_flight:
-            return
-        while found.in_flight and found.in_flight.popleft() != sequence:
-            pass
-        self._something.set()
-
-    async def run(self) -> None:
-        """Send what there is to send, until cancelled or lost."""
-        while not self.lost:
-            await self._something.wait()
-            self._something.clear()
-            while self._texts:
-                await self._send_text(self._texts.popleft()[1])
-            for found in list(self._streams.values()):
-                if found.waiting is None or len(found.in_flight) >= MAX_FRAMES_IN_FLIGHT:
-                    continue
-                sequence, frame = found.waiting
-                found.waiting = None
-                found.in_flight.append(sequence)
-                self.sent_bytes += len(frame)
-                await self._send_bytes(frame)
-
-
-SAVE_DELAY_SECONDS = 0.25  # seconds: where the playhead is may be that old after a kill; changes are saved at once
+MAX_FRAMES_IN_FLIGHT = 2  # one being drawn and one on its way; more would only add delay
+MAX_WAITING_TEXTS = 2_000  # beyond that the page counts as lost
+SAVE_DELAY_SECONDS = 0.25  # seconds until an adjustment (the playhead) is saved; changes are saved at once
 
 
 class Session:
-    """`document` is the truth; `change` is the one way to another. `source` drives the character on stage."""
+    """The state is `document`, changed only by `change` and `adjust`. `source` drives the character on stage."""
 
     def __init__(self, folder: str | Path, folders: AllowedFolders | None = None) -> None:
         from understudy.studio.security import AllowedFolders
@@ -134,7 +57,7 @@ class Session:
         self.clients: set[Client] = set()
         self.source: PlaybackSource | None = None
         self.loaded: LoadedCharacter | None = None  # the character on stage
-        self.parts: dict[str, Any] = {}  # what parts of the studio keep of a session, by their names
+        self.parts: dict[str, Any] = {}  # state of the modes, by name
         self.ticker = StageClock(self)
         self._sequences: dict[int, int] = {}
         self._text = DocumentText()
@@ -145,25 +68,25 @@ class Session:
 
     @property
     def document(self) -> Document:
-        """The document of now."""
+        """The current document."""
         return self.history.now
 
     async def start(self) -> None:
-        """Begin. The stage of the document comes alive beside that: the page is there first."""
+        """Start. The source of the stage is made in the background, so that the page opens first."""
         self._loop = asyncio.get_running_loop()
         self.ticker.start()
         self._reviving = self._loop.create_task(self._revive())
 
     async def _revive(self) -> None:
-        """The stage of the document."""
+        """Make the source of the document's stage."""
         try:
             await self.restage()
-        except UnderstudyError as error:  # a file that has gone, say: the rest of the project is still there
+        except UnderstudyError as error:  # a missing file, for example; the rest of the project opens
             self.history.adjust(self.document.with_stage(character="", driver="rest", drives="", playing=False))
             self.emit(Notice("error", str(error), "The project is open without it."))
 
     async def stop(self) -> None:
-        """End: jobs are cancelled, the document is saved."""
+        """Stop: jobs are cancelled, the document is saved."""
         self.jobs.cancel_all()
         if self._reviving is not None:
             self._reviving.cancel()
@@ -173,14 +96,14 @@ class Session:
         self.project.release()
 
     def change(self, document: Document, note: str) -> None:
-        """One undo step: saved before anybody hears of it. `note` says what was done: `open walk.glb`."""
+        """Make one undo step. It is saved before pages are told. `note` names the change: `open walk.glb`."""
         self.project.save_history(self.history.with_change(document, note))
         self._write(document)
         self.history.change(document, note)
         self._emit_document()
 
     def adjust(self, document: Document) -> None:
-        """A change that undo does not take back: stage, transport, selection."""
+        """A change that is no undo step: stage, transport, selection."""
         if document == self.document:
             return
         self.history.adjust(document)
@@ -189,11 +112,11 @@ class Session:
         self._emit_document()
 
     async def undo(self) -> str | None:
-        """Take the last change back; returns its note."""
+        """Undo the last change; returns its note."""
         return await self._apply_history_step(self.history.undo())
 
     async def redo(self) -> str | None:
-        """Make it again; returns its note."""
+        """Redo the next change; returns its note."""
         return await self._apply_history_step(self.history.redo())
 
     async def _apply_history_step(self, note: str | None) -> str | None:
@@ -220,19 +143,19 @@ class Session:
         try:
             self.save()
         except UnderstudyError as error:
-            self.emit(Notice("error", str(error), "The project goes on, but is not saved until that is put right."))
+            self.emit(Notice("error", str(error), "Until this is fixed, the project is not saved."))
 
     def emit(self, event: Event) -> None:
-        """Tell every page; from any thread."""
+        """Send an event to every page; from any thread."""
         loop = self._loop
         if loop is None:
             return
         text = to_wire(event)
         try:
-            here = asyncio.get_running_loop() is loop
+            in_loop = asyncio.get_running_loop() is loop
         except RuntimeError:
-            here = False
-        if here:
+            in_loop = False
+        if in_loop:
             self._tell_all(event.kind, text)
         elif not loop.is_closed():
             loop.call_soon_threadsafe(self._tell_all, event.kind, text)
@@ -242,7 +165,7 @@ class Session:
             client.tell(kind, text)
 
     def document_text(self) -> str:
-        """The event `DocumentChanged` of now, as pages hear of it."""
+        """The current `DocumentChanged` event as text."""
         past, future = self.history.past, self.history.future
         undoes, redoes = past[-1][1] if past else "", future[-1][1] if future else ""
         rest = {"canUndo": bool(past), "canRedo": bool(future), "undoes": undoes, "redoes": redoes}
@@ -252,13 +175,13 @@ class Session:
         self._tell_all(DocumentChanged.kind, self.document_text())
 
     def wants_frame(self, stream: int = source.STAGE_STREAM) -> bool:
-        """Whether some page would take a frame at once; if not, it need not be made."""
+        """Whether any page would take a frame at once; if not, none need be made."""
         return any(client.takes(stream) for client in self.clients)
 
     def send_frame(
         self, form: int, time: float, a: int, b: int, payload: bytes | memoryview, stream: int = source.STAGE_STREAM
     ) -> int:
-        """Show a frame on every page; returns its sequence number."""
+        """Send a frame to every page; returns its sequence number."""
         sequence = self._sequences.get(stream, 0) + 1
         self._sequences[stream] = sequence
         frame = source.frame_message(stream, sequence, form, time, a, b, payload)
@@ -277,23 +200,23 @@ class Session:
         stage |= {"time": 0.0, "start": 0.0, "stop": None}
         await self._stage(self.document.with_stage(**stage))
         if self.document.character(character) is not None:  # it may have been closed meanwhile
-            self.adjust(self.document.with_stage(**stage))  # of the document of now: others may have changed it
+            self.adjust(self.document.with_stage(**stage))  # of the current document, which may have changed meanwhile
         await self._prepare()
 
     async def wait_until_staged(self) -> None:
-        """Wait until what is being put on stage is there: what is asked of the stage afterwards is asked of that."""
+        """Wait until a source that is being made is on stage."""
         if self._reviving is not None:
-            await asyncio.wait([self._reviving])  # the stage of last time
+            await asyncio.wait([self._reviving])  # the stage of the saved document
         async with self._staging:
             pass
 
     async def restage(self) -> None:
-        """Make the source that the document's stage asks for."""
+        """Make the source of the document's stage."""
         await self._stage(self.document)
         await self._prepare()
 
     async def _stage(self, document: Document) -> None:
-        """Whatever cannot be made leaves the stage as it was."""
+        """Make and show a source; if that fails, the stage stays as it was."""
         stage = document.stage
         async with self._staging:
             if document.character(stage.character) is None:
@@ -302,7 +225,7 @@ class Session:
                 return
             maker = registry.source_maker(stage.driver)
             if maker is None:
-                raise InvalidInput(f"nothing here can drive a character by a {stage.driver}")
+                raise InvalidInput(f"there is no source for the driver {stage.driver!r}")
             loaded = await asyncio.to_thread(self.assets.get, stage.character)
             source = await maker(self, stage)
             source.seek(stage.time)
@@ -311,14 +234,87 @@ class Session:
             self.ticker.request_redraw()
 
     async def _prepare(self) -> None:
-        """Let who is on stage get ready for what may be asked of it, while it is shown."""
+        """Prepare the current source in the background."""
         async with self._staging:
             if self.source is not None:
                 await asyncio.to_thread(self.source.prepare)
 
 
+@dataclass
+class FrameStream:
+    """One stream of frames: the sequence numbers in flight, and the newest waiting frame."""
+
+    in_flight: deque[int] = field(default_factory=deque)
+    waiting: tuple[int, bytes] | None = None
+
+
+class Client:
+    """The queue of one connected page. `send_text` and `send_bytes` are methods of its socket."""
+
+    def __init__(
+        self, send_text: Callable[[str], Awaitable[None]], send_bytes: Callable[[bytes], Awaitable[None]]
+    ) -> None:
+        self._send_text, self._send_bytes = send_text, send_bytes
+        self._texts: deque[tuple[str, str]] = deque()  # kind, text
+        self._streams: dict[int, FrameStream] = {}
+        self._something = asyncio.Event()
+        self.lost = False
+        self.dropped = 0
+        self.sent_bytes = 0
+
+    def tell(self, kind: str, text: str) -> None:
+        """Queue a text. A newer document replaces one that still waits."""
+        if kind == "document":
+            self._texts = deque(each for each in self._texts if each[0] != kind)
+        self._texts.append((kind, text))
+        self.lost = self.lost or len(self._texts) > MAX_WAITING_TEXTS
+        self._something.set()
+
+    def takes(self, stream: int) -> bool:
+        """Whether a frame would be sent at once."""
+        frames = self._streams.get(stream)
+        return not self.lost and (frames is None or len(frames.in_flight) < MAX_FRAMES_IN_FLIGHT)
+
+    def waits(self, stream: int) -> bool:
+        """Whether a frame waits, which the next one would replace."""
+        frames = self._streams.get(stream)
+        return frames is not None and frames.waiting is not None
+
+    def show(self, stream: int, sequence: int, frame: bytes) -> None:
+        """Queue a frame; it replaces one that still waits."""
+        frames = self._streams.setdefault(stream, FrameStream())
+        self.dropped += frames.waiting is not None
+        frames.waiting = (sequence, frame)
+        self._something.set()
+
+    def acknowledge(self, stream: int, sequence: int) -> None:
+        """The page has drawn a frame, and all before it; unknown numbers are ignored."""
+        frames = self._streams.get(stream)
+        if frames is None or sequence not in frames.in_flight:
+            return
+        while frames.in_flight and frames.in_flight.popleft() != sequence:
+            pass
+        self._something.set()
+
+    async def run(self) -> None:
+        """Send the queued texts and frames, until cancelled or lost."""
+        while not self.lost:
+            await self._something.wait()
+            self._something.clear()
+            while self._texts:
+                await self._send_text(self._texts.popleft()[1])
+            for frames in list(self._streams.values()):
+                if frames.waiting is None or len(frames.in_flight) >= MAX_FRAMES_IN_FLIGHT:
+                    continue
+                sequence, frame = frames.waiting
+                frames.waiting = None
+                frames.in_flight.append(sequence)
+                self.sent_bytes += len(frame)
+                await self._send_bytes(frame)
+
+
 def collect_and_freeze_garbage() -> None:
-    """Collect all garbage now, and look no more at what is left."""
+    """Collect all garbage now, and exclude the remaining objects from later collections."""
     gc.unfreeze()
     gc.collect()
     gc.freeze()

@@ -1,19 +1,19 @@
-"""Binary frames: a header of 32 bytes, then float32, all little-endian.
+"""Playback sources, which give the rows of the rig on stage, and the binary frames that carry them.
+
+A frame has a header of 32 bytes, then float32 values, all little-endian:
 
     u32 magic 'USF1' | u32 stream | u32 sequence | u32 form | f64 time (s) | u32 a | u32 b
 
 | form | a | b | payload |
 |---|---|---|---|
 | 1 joints | B | S | B matrices (3 rows of 4) world_from_joint, then S shape weights |
-| 2 vertices | V | 0 | V positions, of which the page makes the normals |
+| 2 vertices | V | 0 | V positions; the page computes the normals |
 | 3 crowd | characters | floats of each | rows |
-| 4 motion curves | N curves | F frames | see `studio.edit.paths` |
-| 5 graph | N columns | S samples | see `studio.edit.graph` |
-| 6 ghosts | N | words of each | N times (s), then N payloads of form 1 or 2, whichever the stage has |
+| 4 motion curves | N curves | F frames | see `studio.edit.curve_frames` |
+| 5 graph | N columns | S samples | see `studio.edit.curve_frames` |
+| 6 ghosts | N | words of each | N times (s), then N payloads of form 1 or 2, as on the stage |
 
 The streams are 0 the stage, 1 the crowd, 2 motion curves, 3 the graph editor, 4 ghosts.
-
-Source: what drives the character on stage, a row of its rig at a time.
 """
 
 from __future__ import annotations
@@ -29,23 +29,21 @@ FRAME_HEADER = struct.Struct("<IIIIdII")
 FRAME_MAGIC = 0x31465355
 JOINTS_FORM, VERTICES_FORM, CROWD_FORM, PATHS_FORM, GRAPH_FORM, GHOSTS_FORM = 1, 2, 3, 4, 5, 6
 STAGE_STREAM, CROWD_STREAM, PATHS_STREAM, GRAPH_STREAM, GHOSTS_STREAM = 0, 1, 2, 3, 4
+MAX_VALUES_PER_BLOCK = 8_000_000  # values of an animation that are kept as rows: 64 MB
 
 
 def frame_message(
     stream: int, sequence: int, form: int, time: float, a: int, b: int, payload: bytes | memoryview
 ) -> bytes:
-    """One frame as it goes over the wire."""
+    """One frame with its header."""
     return b"".join((FRAME_HEADER.pack(FRAME_MAGIC, stream, sequence & 0xFFFFFFFF, form, time, a, b), payload))
-
-
-MAX_VALUES_PER_BLOCK = 8_000_000  # that are laid at once: 64 MB
 
 
 @runtime_checkable
 class PlaybackSource(Protocol):
-    """Something that moves on. `time` is where it is, seconds from its beginning; `duration` None where it never ends.
+    """Advances in time. `time` is in seconds from its beginning; `duration` is None if it never ends.
 
-    `live` says that it goes on by itself and cannot be scrubbed: it ignores the loop and the range.
+    A `live` source cannot be scrubbed: it ignores the loop and the range.
     """
 
     rate: float  # frames a second of its own
@@ -62,10 +60,7 @@ class PlaybackSource(Protocol):
         ...
 
     def prepare(self) -> None:
-        """What may take seconds, while its first frames are shown already; it is asked nothing else until that is done.
-
-        It is called in a thread.
-        """
+        """Slow preparation, called in a thread while the first frames are shown; nothing else is called meanwhile."""
         ...
 
 
@@ -78,9 +73,9 @@ class RowSampler(Protocol):
 
 
 class ClipSource:
-    """A clip or curves on a rig: sampled between frames, round and round or once, within a range.
+    """A clip or curves on a rig: sampled between frames, looped or once, within a range.
 
-    `rows` are those of the animation, where somebody has them already, or changes them while they are shown.
+    `rows` gives the rows of the animation, if the caller has them already or changes them during playback.
     """
 
     live = False
@@ -104,7 +99,7 @@ class ClipSource:
         self.bounds(loop, start, stop)
 
     def bounds(self, loop: bool, start: float, stop: float | None) -> None:
-        """Play within a range, seconds from the beginning; None is the end."""
+        """Set the loop and the range, seconds from the beginning; None is the end."""
         last = self.duration or 0.0
         self.loop = loop
         self.stop = last if stop is None else min(max(stop, 0.0), last)
@@ -112,11 +107,11 @@ class ClipSource:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has played once to the end."""
+        """Whether it has played to the end and does not loop."""
         return not self.loop and self.time >= self.stop
 
     def advance(self, seconds: float) -> Array:
-        """The row (C,) after that many seconds more. A loop takes in the step from its last frame to its first."""
+        """The row (C,) after that many seconds more. A loop includes the step from its last frame to its first."""
         self.time += seconds
         if seconds and self.time > self.stop:
             span = self.stop - self.start + 1 / self.rate
@@ -128,34 +123,34 @@ class ClipSource:
     def _row(self) -> Array:
         if self._rows is None:
             return self.rig.rest
-        # between the last frame of the range and the first of the next round, the last is held
+        # between the last frame of the range and the first of the next loop the last frame is shown
         moment = min(self.time, self.stop) if self.loop else self.time
         row: Array = self._rows.sample([moment])[0]
         return row
 
     def seek(self, time: float) -> None:
-        """Go to a time, held within the clip."""
+        """Go to a time, clamped to the clip."""
         self.time = min(max(time, 0.0), self.duration or 0.0)
 
     def prepare(self) -> None:
-        """Nothing: it is ready."""
+        """Nothing to prepare."""
 
 
 class AnimationRows:
     """An animation as rows of a rig, at any time.
 
-    Laying hundreds of channels takes 10 ms a frame, and all frames at once hardly longer than one: so all are laid at
-    the beginning, and a row is the mean of two. A capture that is too long for that is laid a frame at a time.
+    Mapping hundreds of channels to the rig takes 10 ms for one frame, and hardly longer for all frames at once. So all
+    frames are mapped at the beginning, and a row is interpolated. A longer capture is mapped frame by frame.
     """
 
     def __init__(self, rig: PosedRig, animation: Clip | Curves) -> None:
         self._rig, self._animation = rig, animation
-        self._laid: Clip | None = None
+        self._mapped: Clip | None = None
         if animation.frame_count * rig.channels.width <= MAX_VALUES_PER_BLOCK:
-            self._laid = Clip(animation.name, rig.channels, rig.pose(animation), animation.rate)
+            self._mapped = Clip(animation.name, rig.channels, rig.pose(animation), animation.rate)
 
     def sample(self, times: list[float]) -> Array:
         """(M, C) rows at times from the beginning of the animation, seconds."""
-        if self._laid is not None:
-            return self._laid.sample(times)
+        if self._mapped is not None:
+            return self._mapped.sample(times)
         return self._rig.pose(self._animation, [self._animation.start + time for time in times])

@@ -1,7 +1,7 @@
-"""Uploads: files that were dropped onto the page, several at once where they belong together.
+"""Uploads: files that were dropped onto the page, several at once if they belong together.
 
-They go below the project's `files/ID/` under names of one plain part each. Sizes and counts are bounded while they
-arrive, not afterwards. What cannot be opened is removed again, and the others are kept.
+They are stored in the project's `files/ID/` under plain file names. Sizes and counts are limited while they arrive, not
+afterwards. If none can be opened the folder is deleted; files that can be opened are kept.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ if TYPE_CHECKING:
 
     from understudy.studio.session import Session
 
-MAX_UPLOAD_BYTES = 512 << 20  # bytes of one upload in all
+MAX_UPLOAD_BYTES = 512 << 20  # bytes of one upload
 MAX_UPLOAD_FILES = 64
-MAX_ALL_UPLOADS_BYTES = 8 << 30  # bytes that uploads may take up in all
-# What a character's file may refer to: buffers, pictures, materials, skeletons. They are kept beside it, not opened.
+MAX_ALL_UPLOADS_BYTES = 8 << 30  # bytes of all uploads of a project
+# Files that a character's file may refer to: buffers, images, materials. They are stored beside it, not opened.
 COMPANION_ENDINGS = (".bin", ".png", ".jpg", ".jpeg", ".webp", ".ktx2", ".mtl", ".tga")
 RESERVED_NAME_PATTERN = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
 
 
 def plain_name(name: str) -> str:
-    """The last part of a file name as any file system takes it; refused where nothing is left of it."""
+    """The last part of a file name, made valid on every file system; refused if nothing is left."""
     last = PureWindowsPath(PurePosixPath(name.replace("\0", "")).name).name
     last = unicodedata.normalize("NFC", last)
     kept = "".join("_" if ord(c) < 32 or c in '<>:"/\\|?*\x7f' or "\ud800" <= c <= "\udfff" else c for c in last)
     stem, dot, ending = kept.strip(" .").rpartition(".")
     kept = f"{stem[:100]}{dot}{ending[:20]}"
     if not stem or not ending or RESERVED_NAME_PATTERN.match(kept):
-        raise InvalidInput(f"{last[:60]!r} is not a name that a file can have here")
+        raise InvalidInput(f"{last[:60]!r} cannot be the name of a file; rename it and try again")
     return kept
 
 
 async def limit_stream(
     stream: AsyncGenerator[bytes, None], most: int = MAX_UPLOAD_BYTES
 ) -> AsyncGenerator[bytes, None]:
-    """The same stream, which ends in an error where it is longer than it may be."""
+    """The same stream, limited to `most` bytes; raises `InvalidInput` beyond that."""
     count = 0
     async for block in stream:
         count += len(block)
@@ -58,15 +58,15 @@ async def limit_stream(
 
 
 async def receive(session: Session, form: FormData) -> FileOpened:
-    """Keep and open what a form brought."""
-    found = [each for _, each in form.multi_items() if not isinstance(each, str)]
-    if not found:
+    """Store and open the files of a form."""
+    uploads = [each for _, each in form.multi_items() if not isinstance(each, str)]
+    if not uploads:
         raise InvalidInput("an upload should hold at least one file")
     folder = session.project.folder / "files" / secrets.token_hex(8)
-    _refuse_full(session.project.folder / "files", sum(each.size or 0 for each in found))
+    _refuse_full(session.project.folder / "files", sum(each.size or 0 for each in uploads))
     folder.mkdir()
     try:
-        names = [await _keep(folder, each) for each in found]
+        names = [await _keep(folder, each) for each in uploads]
         return await _open_all(session, folder, names)
     except BaseException:
         if not _is_in_document(session, folder):
@@ -79,7 +79,7 @@ async def _keep(folder: Path, file: UploadFile) -> str:
     name = plain_name(file.filename or "")
     place = folder / name
     if place.exists():
-        raise InvalidInput(f"{name} was dropped twice")
+        raise InvalidInput(f"the upload has two files {name}; rename one")
     with place.open("wb") as handle:
         while block := await file.read(1 << 20):
             handle.write(block)
@@ -87,12 +87,12 @@ async def _keep(folder: Path, file: UploadFile) -> str:
 
 
 async def _open_all(session: Session, folder: Path, names: list[str]) -> FileOpened:
-    """Characters first, so that motion without one finds whom it moves; the first failure is told after the rest."""
+    """Open characters first, so that clips without a character find theirs; failures are reported at the end."""
     from understudy import formats
 
     readable = [name for name in names if formats.readable(name) or is_model(name)]
     main = [name for name in readable if not name.lower().endswith(COMPANION_ENDINGS)]
-    if any(name.lower().endswith(".amc") for name in main):  # an AMC brings its skeleton along
+    if any(name.lower().endswith(".amc") for name in main):  # reading an AMC also reads its skeleton
         main = [name for name in main if not name.lower().endswith(".asf")]
     if not main:
         known = ", ".join(sorted({ending for entry in formats.FORMATS for ending in entry.endings}))
@@ -115,7 +115,7 @@ async def _open_all(session: Session, folder: Path, names: list[str]) -> FileOpe
 
 
 def _is_in_document(session: Session, folder: Path) -> bool:
-    """Whether the document came to know a file of this folder."""
+    """Whether the project has opened a file of this folder."""
     known = {each.file for each in session.project.origins.values()}
     return any(file.startswith(f"files/{folder.name}/") for file in known)
 
@@ -124,5 +124,5 @@ def _refuse_full(folder: Path, more: int) -> None:
     used = sum(place.stat().st_size for place in folder.rglob("*") if place.is_file())
     if used + more > MAX_ALL_UPLOADS_BYTES:
         raise InvalidInput(
-            f"a project should hold at most {MAX_ALL_UPLOADS_BYTES >> 30} GB of files; start another one"
+            f"a project should hold at most {MAX_ALL_UPLOADS_BYTES >> 30} GB of uploads; start another project"
         )

@@ -1,4 +1,4 @@
-"""A company: the same by its seed, each in its place, all with one look."""
+"""A performers: the same by its seed, each in its place, all with one look."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from understudy.studio.crowd.crowd import CROWD_RATE_HZ, CrowdModel, CrowdPerfor
 
 
 @pytest.fixture(scope="module")
-def troupe() -> CrowdModel:
+def crowd_model() -> CrowdModel:
     return CrowdModel.build(ModelWithCharacter("lamp", lamp_model(), lamp_rig()), 600)
 
 
-def company(troupe: CrowdModel, count: int = 6, seed: int = 3) -> CrowdPerformers:
-    return CrowdPerformers(troupe.performer, troupe.form, count, seed, troupe.box)
+def performers(crowd_model: CrowdModel, count: int = 6, seed: int = 3) -> CrowdPerformers:
+    return CrowdPerformers(crowd_model.performer, crowd_model.form, count, seed, crowd_model.box)
 
 
-def test_a_seed_makes_the_same_company_again(troupe: CrowdModel) -> None:
-    first, again, other = company(troupe), company(troupe), company(troupe, seed=4)
+def test_a_seed_makes_the_same_company_again(crowd_model: CrowdModel) -> None:
+    first, again, other = performers(crowd_model), performers(crowd_model), performers(crowd_model, seed=4)
     for _ in range(30):
         a, b, c = first.step(), again.step(), other.step()
     np.testing.assert_array_equal(a, b)
@@ -29,20 +29,20 @@ def test_a_seed_makes_the_same_company_again(troupe: CrowdModel) -> None:
     assert len({state.main_source.x.tobytes() for state in first.states}) == 6  # no two of them do the same
 
 
-def test_each_stands_in_its_place(troupe: CrowdModel) -> None:
-    members = company(troupe)
+def test_each_stands_in_its_place(crowd_model: CrowdModel) -> None:
+    members = performers(crowd_model)
     states = list(members.states)
     poses = members.step()
-    _, rows = troupe.performer.step_all(states)
-    bones = 12 * len(troupe.form.packer.bones)
-    own = troupe.form.poses(rows)[:, :bones].reshape(6, -1, 3, 4).astype(np.float64)
+    _, rows = crowd_model.performer.step_all(states)
+    bones = 12 * len(crowd_model.form.packer.bones)
+    own = crowd_model.form.poses(rows)[:, :bones].reshape(6, -1, 3, 4).astype(np.float64)
     whole = np.concatenate([own, np.broadcast_to([[[0.0, 0, 0, 1]]], (*own.shape[:2], 1, 4))], axis=2)
     expected = (members.places[:, None] @ whole)[:, :, :3]
     np.testing.assert_allclose(poses[:, :bones].reshape(6, -1, 3, 4), expected, atol=1e-5)
 
 
-def test_who_stays_goes_on(troupe: CrowdModel) -> None:
-    members = company(troupe)
+def test_who_stays_goes_on(crowd_model: CrowdModel) -> None:
+    members = performers(crowd_model)
     members.step()
     before = members.states[:3]
     members.resize(3)
@@ -51,8 +51,8 @@ def test_who_stays_goes_on(troupe: CrowdModel) -> None:
     assert members.states[:3] == before and len(members.step()) == 5
 
 
-def test_a_look_is_told_in_each_ones_own_space(troupe: CrowdModel) -> None:
-    members = company(troupe)
+def test_a_look_is_told_in_each_ones_own_space(crowd_model: CrowdModel) -> None:
+    members = performers(crowd_model)
     members.look((0.3, 0.9, 2.0))
     members.step()
     for state, place in zip(members.states, members.places):
@@ -63,8 +63,8 @@ def test_a_look_is_told_in_each_ones_own_space(troupe: CrowdModel) -> None:
     assert {state.look for state in members.states} == {"forward"}
 
 
-def test_each_does_something_else_before_long(troupe: CrowdModel) -> None:
-    members = company(troupe)
+def test_each_does_something_else_before_long(crowd_model: CrowdModel) -> None:
+    members = performers(crowd_model)
     labels = [state.label for state in members.states]
     for _ in range(int(12 * CROWD_RATE_HZ)):
         members.step()
@@ -82,5 +82,5 @@ def test_nobody_stands_in_anothers_way(count: int) -> None:
     assert (at >= np.array(low) - 1e-9).all() and (at <= np.array(high) + 1e-9).all()
 
 
-def test_performer_is_one_for_all(troupe: CrowdModel) -> None:
-    assert isinstance(troupe.performer, Performer) and troupe.performer.rate == CROWD_RATE_HZ
+def test_performer_is_one_for_all(crowd_model: CrowdModel) -> None:
+    assert isinstance(crowd_model.performer, Performer) and crowd_model.performer.rate == CROWD_RATE_HZ

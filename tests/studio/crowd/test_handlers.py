@@ -58,7 +58,7 @@ def test_gathered_seen_and_gone(staged: Studio, page: Page) -> None:
     stats = page.until(lambda event: event["kind"] == "crowdStats")
     assert stats["count"] == 5 and stats["ms"] > 0
     page.ask("endCrowd")
-    assert crowd_of(staged.session).company is None
+    assert crowd_of(staged.session).performers is None
     with pytest.raises(urllib.error.HTTPError):
         urllib.request.urlopen(f"{staged.address}/crowd")
 
@@ -66,12 +66,12 @@ def test_gathered_seen_and_gone(staged: Studio, page: Page) -> None:
 def test_it_grows_without_starting_again(staged: Studio, page: Page) -> None:
     page.ask("crowd", model="m1", count=3, vertices=500)
     crowd_frame(page, 3)
-    company = crowd_of(staged.session).company
+    performers = crowd_of(staged.session).performers
     answer = page.ask("crowd", model="m1", count=7, vertices=500)
     crowd_frame(page, 7)
-    assert crowd_of(staged.session).company is company and answer["count"] == 7
+    assert crowd_of(staged.session).performers is performers and answer["count"] == 7
     page.ask("crowd", model="m1", count=7, seed=9, vertices=500)
-    assert crowd_of(staged.session).company is not company
+    assert crowd_of(staged.session).performers is not performers
 
 
 def test_all_look(staged: Studio, page: Page) -> None:
@@ -79,8 +79,8 @@ def test_all_look(staged: Studio, page: Page) -> None:
     page.ask("crowdLook", point=[0.0, 1.0, 2.0])
     crowd_frame(page, 2)
     crowd_frame(page, 2)
-    company = crowd_of(staged.session).company
-    assert company is not None and all(isinstance(state.look, tuple) for state in company.states)
+    performers = crowd_of(staged.session).performers
+    assert performers is not None and all(isinstance(state.look, tuple) for state in performers.states)
 
 
 def test_a_page_that_does_not_draw_gets_no_more(staged: Studio) -> None:

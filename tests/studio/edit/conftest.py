@@ -20,7 +20,7 @@ from understudy.studio.session import Session
 
 
 class Editor:
-    """A page that edits, and the desk behind it."""
+    """A page that edits, and the controller behind it."""
 
     def __init__(self, studio: Studio, page: Page) -> None:
         self.studio, self.page = studio, page
@@ -29,7 +29,7 @@ class Editor:
         self.drags = 0
 
     @property
-    def desk(self) -> EditController:
+    def controller(self) -> EditController:
         return edit_controller(self.studio.session)
 
     def open(self, clip: str = "flight") -> dict[str, Any]:
@@ -63,7 +63,7 @@ class Editor:
     @property
     def bytes(self) -> bytes:
         """The curves that are kept."""
-        return edit_clip.pack_curves(self.desk.editing.committed)
+        return edit_clip.pack_curves(self.controller.editing.committed)
 
     def edits(self) -> list[dict[str, Any]]:
         """What the document has of edits."""

@@ -28,7 +28,7 @@ def test_other_curves_have_other_names(tmp_path: Path) -> None:
 
 def test_damage_is_told_in_a_sentence(tmp_path: Path) -> None:
     data = edit_clip.pack_curves(flight())
-    with pytest.raises(BadFile, match="the edit: the edited curves are gone"):
+    with pytest.raises(BadFile, match="the edit: the file of the edited curves is missing"):
         edit_clip.read_curves(tmp_path / "nothing.npz", "the edit")
     for broken in (b"", data[: len(data) // 2], b"PK" + data[2:40]):
         (tmp_path / "broken.npz").write_bytes(broken)

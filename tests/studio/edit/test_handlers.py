@@ -43,10 +43,10 @@ def test_a_clip_with_few_keys_can_be_edited_at_once(editor: Editor) -> None:
 
 
 def test_a_drag_moves_tangents_and_no_key_and_undo_restores_the_bytes(editor: Editor) -> None:
-    before, curves = editor.bytes, editor.desk.editing.committed
+    before, curves = editor.bytes, editor.controller.editing.committed
     outcome = editor.move("hand.L", 0.5, (0.0, 0.3, 0.1))
     assert outcome["reached"] and outcome["distance"] < 1e-3
-    after = editor.desk.editing.committed
+    after = editor.controller.editing.committed
     for old, new in zip(curves.curves, after.curves):
         assert np.array_equal(old.times, new.times) and np.array_equal(old.values, new.values)
     assert editor.bytes != before
@@ -77,7 +77,7 @@ def test_one_drag_brings_stage_motion_curves_and_outcome_of_one_evaluation(edito
     assert patch.b < 73, "only what changes is sent"
     places[first : first + patch.b] = curves[shown]
     assert np.allclose(places[12], goal, atol=1e-3)
-    editing = editor.desk.editing
+    editing = editor.controller.editing
     times = editing.origin + np.arange(73) / 24
     wanted = path_of(editing.rig, editing.view.curves, [Point("hand.L")], times)[:, 0]
     assert np.allclose(places, wanted, atol=1e-5)
@@ -111,7 +111,7 @@ def test_a_page_that_draws_slowly_misses_no_part_of_a_path(editor: Editor) -> No
         if len(editor.page.frames) == answered:
             break
     lay()
-    editing = editor.desk.editing
+    editing = editor.controller.editing
     times = editing.origin + np.arange(73) / 24
     assert np.allclose(places, path_of(editing.rig, editing.committed, [Point("hand.L")], times)[:, 0], atol=1e-5)
 
@@ -160,7 +160,7 @@ def test_pins_hold_and_a_turn_turns(editor: Editor) -> None:
     for joint in ("head", "hand.R", "jet"):
         editor.page.ask("editPin", point=point(joint), orientation=False)
     assert len(editor.last_state()["pins"]) == 3
-    editing = editor.desk.editing
+    editing = editor.controller.editing
     points, times = [Point("head"), Point("hand.R"), Point("jet")], np.linspace(0, 3, 61)
     before = path_of(editing.rig, editing.committed, points, times)
     outcome = editor.move("hand.L", 0.5, (0.0, 0.1, 0.1))
@@ -175,7 +175,7 @@ def test_pins_hold_and_a_turn_turns(editor: Editor) -> None:
 
 
 def test_timing_spreads_frames_and_leaves_what_is_pinned(editor: Editor) -> None:
-    editing = editor.desk.editing
+    editing = editor.controller.editing
     begun = editor.begin("hand.L", 0.5, "time")
     times = np.array([0.45, 0.55])
     before = path_of(editing.rig, editing.committed, [Point("hand.L")], times)
@@ -195,14 +195,20 @@ def test_a_blocked_edit_says_why_and_what_would_help(editor: Editor) -> None:
     outcome = editor.drag(begun["gesture"], to=goal)
     assert not outcome["reached"] and outcome["sentence"] and outcome["blocks"]
     assert outcome["ghost"] == outcome["place"]
+    (block, *_) = outcome["blocks"]
+    assert (block["kind"], block["target"]) == ("pin", "'body'") and 0 < block["share"] <= 1
+    assert block["requiredM"] == pytest.approx(0.5, abs=1e-5)
+    assert block["requiredM"] - block["reachedM"] == pytest.approx(outcome["distance"])
     told = editor.page.until(lambda e: e["kind"] == "editOutcome" and e["offers"] and not e["pending"])
     assert told["number"] == outcome["number"]
     editor.end(begun["gesture"])
     offer = next(each for each in told["offers"] if each["way"] == "release")
+    assert offer["requiredM"] == pytest.approx(0.5, abs=1e-5) and offer["reachedM"] > block["reachedM"]
+    assert offer["requiredRad"] == offer["reachedRad"] == 0
     ended = editor.page.ask("editOffer", which=offer["which"])
     assert ended["changed"]
     assert editor.last_state()["pins"] == [] and ended["keys"] == 28
-    with pytest.raises(Refused, match="no offers"):
+    with pytest.raises(Refused, match="no suggestions"):
         editor.page.ask("editOffer", which=0)
 
 
@@ -216,13 +222,15 @@ def test_a_pose_becomes_keys_of_what_it_changed_only(editor: Editor) -> None:
     assert ended["keys"] == state["keys"] > 28
     keyed = {c["target"] for c in state["channels"] if 0.5 in c["times"]}
     assert "arm.L" in keyed and "arm.R" not in keyed
-    place = path_of(editor.desk.editing.rig, editor.desk.editing.committed, [Point("hand.L")], np.array([0.5]))
+    place = path_of(
+        editor.controller.editing.rig, editor.controller.editing.committed, [Point("hand.L")], np.array([0.5])
+    )
     assert np.allclose(place[0, 0], goal, atol=1e-3)
 
 
 def test_contacts_are_solved_at_once_and_released(editor: Editor) -> None:
     held = editor.page.ask("editContact", point=point("hand.R"), start=0.4, stop=0.6)["held"]
-    editing = editor.desk.editing
+    editing = editor.controller.editing
     path = path_of(editing.rig, editing.committed, [Point("hand.R")], np.linspace(0.4, 0.6, 11))[:, 0]
     assert np.abs(path - path[0]).max() < 2e-3
     editor.page.ask("editRelease", held=held)
@@ -243,12 +251,12 @@ def test_bad_requests_are_refused_with_a_sentence(editor: Editor) -> None:
         ask("editEnd", gesture=77, commit=True)
     with pytest.raises(Refused, match="no pose to paste"):
         ask("editPastePose", time=0.5)
-    with pytest.raises(Refused, match="nothing is held"):
+    with pytest.raises(Refused, match="removed already"):
         ask("editRelease", held="nobody")
     begun = editor.begin("hand.L", 0.5)
     editor.page.send(json.dumps({"kind": "editDrag", "gesture": begun["gesture"], "number": 1, "factor": 2.0}))
     failed = editor.page.until(lambda event: event["kind"] == "failed")
-    assert "should say `to`" in failed["sentence"]
+    assert "should have a position `to`" in failed["sentence"]
     editor.end(begun["gesture"], commit=False)
 
 

@@ -22,7 +22,7 @@ SPARE = 0.03  # metres beyond the obstacle that a point is dragged to
 
 def joints_at(editor: Editor, times: Array) -> Array:
     """(F, J, 3) where the joints are."""
-    editing = editor.desk.editing
+    editing = editor.controller.editing
     rows = editing.rig.pose(editing.committed, editing.origin + times)
     found: Array = editing.rig.joints(rows)[:, :, :3, 3]
     return found

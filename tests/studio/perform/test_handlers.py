@@ -88,7 +88,7 @@ def test_each_command(page: Page, fields: dict, doing: str, label: str) -> None:
     ("kind", "fields", "words"),
     [
         ("tell", {"command": "transition", "label": "hapy"}, "there is no label 'hapy'"),
-        ("tell", {"command": "transition"}, "transition was told too little"),
+        ("tell", {"command": "transition"}, "transition lacks a required field"),
         ("tell", {"command": "play", "clip": "bow", "label": "bow"}, "play has no 'label'"),
         ("tell", {"command": "move", "pose": "bow@99"}, "1.208 s long"),
         ("tell", {"command": "mix", "labels": ["bow"], "weight": 0.5}, "two different labels"),
@@ -117,10 +117,10 @@ def test_a_script_is_checked_performed_and_kept(page: Page) -> None:
     assert page.ask("checkScript", model=model, text=text) == {"sentence": "", "line": 0, "steps": 2, "lines": [1, 5]}
     assert page.ask("checkScript", model=model, text=text.replace("shake", "shak"))["line"] == 1
     page.ask("runScript", text=text)
-    report(page, lambda event: event["step"] == "do 1")
-    report(page, lambda event: event["step"] == "do 2")
+    report(page, lambda event: event["step"] == "do 1" and event["stepNumber"] == 1)
+    report(page, lambda event: event["step"] == "do 2" and event["stepNumber"] == 2)
     found = report(page, lambda event: event["step"] == "")
-    assert found["label"] == "shake"
+    assert found["label"] == "shake" and found["stepNumber"] == 0
     kept = page.ask("keepScript", name="scene", text=text, model=model)["script"]
     assert page.ask("keepScript", name="scene", text=text + "\n", script=kept)["script"] == kept
     (script,) = page.document["scripts"]
@@ -251,7 +251,7 @@ def test_a_model_that_is_deleted_leaves_the_stage_and_comes_back(learned: Studio
     model = page.document["models"][0]
     page.ask("delete", what="model", target=model["id"])
     assert page.document["stage"]["driver"] != "model"
-    with pytest.raises(Refused, match="nobody performs"):
+    with pytest.raises(Refused, match="no model is performing"):
         page.ask("tell", command="idle")
     page.ask("undo")
     page.ask("perform", model=model["id"])

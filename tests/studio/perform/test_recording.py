@@ -52,7 +52,7 @@ def test_spoilt_files_are_refused(tmp_path: Path, spoil: str) -> None:
         place.write_bytes(place.read_bytes()[:100])
     elif spoil == "other":
         np.savez(place, something=np.zeros(3))
-    with pytest.raises(BadFile, match=r"^the take 'x': the recording is (gone or )?damaged"):
+    with pytest.raises(BadFile, match=r"^the take 'x': the recording is (missing or )?damaged"):
         recording.read_take(place, "the take 'x'")
 
 

@@ -67,18 +67,22 @@ describe("the card of a blocked drag", () => {
     expect(asSentence("b_Hand.euler.x goes too far")).toBe("b_Hand.euler.x goes too far.");
   });
   it("shows the result of a suggestion", () => {
-    expect(suggestionResult({ reached: true, sentence: "without the pin of 'foot' it is reached", keys: 0 })).toBe(
-      "gets there",
+    const still = { reachedM: 0, requiredM: 0, reachedRad: 0, requiredRad: 0, slipM: 0 };
+    expect(suggestionResult({ ...still, reached: true, keys: 0 })).toBe("gets there");
+    expect(suggestionResult({ ...still, reached: true, keys: 3 })).toBe("gets there, 3 keys more");
+    const far = { ...still, reached: false, keys: 0, reachedM: 17.27, requiredM: 26 };
+    expect(suggestionResult(far)).toBe("8.73 of 26 m remain");
+    const turned = {
+      reachedM: 0.001,
+      requiredM: 0.004,
+      reachedRad: Math.PI / 180,
+      requiredRad: Math.PI / 30,
+      slipM: 0,
+    };
+    expect(suggestionResult({ ...turned, reached: false, keys: 1 })).toBe(
+      "3 of 4 mm and 5 of 6 degrees remain, 1 key more",
     );
-    expect(suggestionResult({ reached: true, sentence: "with a key at 1 s it is reached", keys: 3 })).toBe(
-      "gets there, 3 keys more",
-    );
-    expect(
-      suggestionResult({ reached: false, sentence: "with 'a.euler.x' up to 191 degrees 8.73 of 26 m remain", keys: 0 }),
-    ).toBe("8.73 of 26 m remain");
-    expect(
-      suggestionResult({ reached: false, sentence: "without it 3 of 4 mm and 5 of 6 degrees remain", keys: 1 }),
-    ).toBe("3 of 4 mm and 5 of 6 degrees remain, 1 key more");
+    expect(suggestionResult({ ...still, slipM: 0.01234, reached: false, keys: 0 })).toBe("12.3 mm of slip remain");
   });
   it("stands outside the ghost, above or below where there is no room, else inside, and never off the stage", () => {
     expect(cardPosition({ x: 500, y: 250 }, size, room)).toEqual({ x: 526, y: 200 });

@@ -23,15 +23,28 @@ const TOOLBAR_PX = 52; // reserved for the toolbar at the top
 
 const KEPT_TEXT = "The nearest reachable position was kept.";
 
-/** The result of a suggestion in a few words: its sentence ends with what remains. */
-export function suggestionResult({
-  reached,
-  sentence,
-  keys,
-}: Pick<SuggestionEntry, "reached" | "sentence" | "keys">): string {
-  const remains = /[\d.]\S* of \S+ \S+( and \S+ of \S+ \S+)? remain$/.exec(sentence)?.[0] ?? "gets nearer";
+type Progress = Pick<SuggestionEntry, "reachedM" | "requiredM" | "reachedRad" | "requiredRad" | "slipM">;
+
+const threeDigits = (value: number): string => String(Number(value.toPrecision(3)));
+
+/** What remains of the way, in metres from 1 m and in millimetres below: "3 of 4 mm and 5 of 6 degrees remain". */
+export function remainingText({ reachedM, requiredM, reachedRad, requiredRad, slipM }: Progress): string {
+  const parts: string[] = [];
+  const add = (reached: number, required: number, scale: number, unit: string): void => {
+    if (required > 0)
+      parts.push(`${threeDigits(scale * (required - reached))} of ${threeDigits(scale * required)} ${unit}`);
+  };
+  if (requiredM >= 1) add(reachedM, requiredM, 1, "m");
+  else add(reachedM, requiredM, 1000, "mm");
+  add(reachedRad, requiredRad, 180 / Math.PI, "degrees");
+  return `${parts.join(" and ") || `${threeDigits(1000 * slipM)} mm of slip`} remain`;
+}
+
+/** The result of a suggestion in a few words. */
+export function suggestionResult(suggestion: Progress & Pick<SuggestionEntry, "reached" | "keys">): string {
+  const { reached, keys } = suggestion;
   const more = keys ? `, ${keys} ${keys === 1 ? "key" : "keys"} more` : "";
-  return (reached ? "gets there" : remains) + more;
+  return (reached ? "gets there" : remainingText(suggestion)) + more;
 }
 
 type Pixel = { x: number; y: number };

@@ -46,7 +46,7 @@ export function createEmptyState({ store, connection, notices }: Context): { ele
   }
 
   connection.on("job", (job) => {
-    if (!job.name.startsWith("learn ")) return;
+    if (job.task !== "learn") return;
     learning = job.state === "running";
     refresh();
   });

@@ -132,7 +132,7 @@ export function learnPanel(context: Context, performanceStore: PerformanceStore)
   }
 
   connection.on("job", (event) => {
-    if (!event.name.startsWith("learn ")) return;
+    if (event.task !== "learn") return;
     job = event.state === "running" ? event : null;
     build();
   });

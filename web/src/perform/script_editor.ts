@@ -4,7 +4,7 @@ import { h, replace } from "../dom";
 import type { ScriptEntry } from "../protocol/messages";
 import { askFor } from "../shell/prompt";
 import type { PerformanceStore } from "./performance_store";
-import { linesOfStep, starterScript, stepOf } from "./script_text";
+import { linesOfStep, starterScript } from "./script_text";
 
 const CHECK_DELAY_MS = 450; // after the last key, before the text is checked
 const LINE_HEIGHT_PX = 18;
@@ -55,6 +55,7 @@ export function scriptPanel({ connection, store, notices }: Context, performance
   let errorLine = 0; // 0 without an error
   let valid = false;
   let step = "";
+  let stepNumber = 0; // counted from 1; 0 if no step of the script itself runs
   let timer = 0;
   let checkCount = 0;
   let isEdited = false;
@@ -135,14 +136,13 @@ export function scriptPanel({ connection, store, notices }: Context, performance
       ...Array.from({ length: total }, (_, i) => h(i + 1 === errorLine ? "b" : "span", {}, `${i + 1}\n`)),
     );
     gutter.scrollTop = text.scrollTop;
-    const number = stepOf(step);
-    placeMark(now, number ? linesOfStep(lines, number, total) : null);
+    placeMark(now, linesOfStep(lines, stepNumber, total));
     placeMark(wrong, errorLine ? { first: errorLine, last: errorLine } : null);
   }
 
   /** Scrolls to the running step, unless the editor has the focus. */
   function scrollToStep(): void {
-    const at = linesOfStep(lines, stepOf(step), count());
+    const at = linesOfStep(lines, stepNumber, count());
     if (!at || document.activeElement === text) return;
     const [top, bottom] = [(at.first - 1) * LINE_HEIGHT_PX, at.last * LINE_HEIGHT_PX + 2 * PADDING_PX];
     if (top < text.scrollTop || bottom > text.scrollTop + text.clientHeight)
@@ -171,7 +171,7 @@ export function scriptPanel({ connection, store, notices }: Context, performance
   });
   performanceStore.on((event) => {
     if (event.step === step) return;
-    step = event.step;
+    [step, stepNumber] = [event.step, event.stepNumber];
     stop.toggleAttribute("disabled", !step);
     scrollToStep();
     draw();

@@ -22,15 +22,7 @@ export function starterScript(labels: readonly string[], clips: readonly string[
   return lines.join("\n");
 }
 
-/**
- * The index of a step such as "do 3" or "set answer 1, do 2"; 0 for steps of sets, which have the line of their call.
- */
-export function stepOf(place: string): number {
-  const match = /^do (\d+)/.exec(place);
-  return match ? Number(match[1]) : 0;
-}
-
-/** The lines of a step, counted from 1: from its own line to the one before the next step. */
+/** The lines of a step, both counted from 1: from its own line to the one before the next; null for no step (0). */
 export function linesOfStep(
   lines: readonly number[],
   step: number,

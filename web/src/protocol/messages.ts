@@ -1,6 +1,6 @@
 // Generated from the dataclasses in src/understudy/studio/messages; do not edit.
 
-/** Binary frames: the header's size in bytes and the forms; see studio/frames.py. */
+/** Binary frames: the header's size in bytes and the forms; see studio/source.py. */
 export const FRAME = { magic: 0x31465355, header: 32, joints: 1, vertices: 2, crowd: 3, paths: 4, graph: 5, ghosts: 6, pathsStream: 2, graphStream: 3, ghostsStream: 4 } as const;
 
 /** A channel by name; an empty `channel` is all channels of the target. */
@@ -9,7 +9,7 @@ export interface ChannelRef {
   channel: string;
 }
 
-/** A character that is open, and its clips. */
+/** An open character and its clips. */
 export interface CharacterEntry {
   id: string;
   name: string;
@@ -25,7 +25,7 @@ export interface CharacterEntry {
   visible: boolean;
 }
 
-/** One animation of a character. `name` is unique within the character, `title` is what a user has called it. */
+/** One animation of a character. `name` is unique within the character; `title` is the name that the user sees. */
 export interface ClipEntry {
   name: string;
   title: string;
@@ -41,7 +41,7 @@ export interface ClipEntry {
   source: string;
 }
 
-/** A point that stands still from `start` to `stop`. */
+/** A point that is in contact, and so does not move, from `start` to `stop`. */
 export interface ContactEntry {
   id: string;
   point: PointRef;
@@ -50,7 +50,7 @@ export interface ContactEntry {
   orientation: boolean;
 }
 
-/** Where the page fetches what it draws (`address`, then `/texture/N` below it), and how many it will be. */
+/** Where the page fetches the description (`address`, then `/texture/N` below it), and the size of the crowd. */
 export interface CrowdStarted {
   address: string;
   count: number;
@@ -59,7 +59,7 @@ export interface CrowdStarted {
   high: number[];
 }
 
-/** The whole. */
+/** A whole project. */
 export interface Document {
   name: string;
   characters: CharacterEntry[];
@@ -73,7 +73,7 @@ export interface Document {
   paths: PathEntry[];
 }
 
-/** A gesture, and where its point is before it. */
+/** A drag has begun, with the position and orientation of its point. */
 export interface EditBegun {
   gesture: number;
   place: [number, number, number];
@@ -90,7 +90,7 @@ export interface EditChannel {
   beyond: [string, string];
 }
 
-/** The id under which something is held. */
+/** The id of a constraint. */
 export interface EditConstraintId {
   held: string;
 }
@@ -100,13 +100,13 @@ export interface EditCurveShown {
   curve: number;
 }
 
-/** What a gesture left: the keys as before, and whether anything changed. */
+/** The result of a change: the number of keys, and whether anything changed. */
 export interface EditEnded {
   keys: number;
   changed: boolean;
 }
 
-/** A clip that is being edited: its curves, and what is held while they are. `file` is the name of the curves below the project's folder `edits`; empty as long as they are the clip's own. */
+/** An edit of a clip: its curves and its constraints. `file` is the name of the curves below the project's folder `edits`; it is empty while they are the clip's own. */
 export interface EditEntry {
   id: string;
   name: string;
@@ -121,20 +121,22 @@ export interface EditEntry {
   stiffness: Record<string, number>;
 }
 
-/** One thing that keeps an edit from its goal, with its share of the resistance. */
+/** One thing that keeps an edit from its goal. The distances are those of the edit, not of this obstacle alone. */
 export interface EditObstacle {
-  cause: string;
-  what: string;
+  kind: string;
+  target: string;
+  reachedM: number;
+  requiredM: number;
   share: number;
   sentence: string;
 }
 
-/** What was opened. */
+/** The opened edit. */
 export interface EditOpened {
   edit: EditState;
 }
 
-/** What a reduction gives: keys are counted for each channel, the error is the farthest that any joint is off. */
+/** The result of a reduction: keys of all channels, and the largest error of any joint. */
 export interface EditReduced {
   keys: number;
   sourceKeys: number;
@@ -144,7 +146,7 @@ export interface EditReduced {
   replaced: boolean;
 }
 
-/** How well the stroke is met. */
+/** How well the point follows the stroke. */
 export interface EditSketched {
   reached: boolean;
   distance: number;
@@ -152,7 +154,7 @@ export interface EditSketched {
   notes: string[];
 }
 
-/** What is being edited. It changes with keys and with what is held, not while something is dragged. */
+/** The open edit. It changes with keys and constraints, not during a drag. */
 export interface EditState {
   edit: string;
   character: string;
@@ -178,7 +180,7 @@ export interface EditState {
   revision: number;
 }
 
-/** Where the browser can fetch the file, what it is called, and what the format could not hold. */
+/** The address of the file, its name and size, and notes of what the format could not hold. */
 export interface Exported {
   url: string;
   name: string;
@@ -186,13 +188,13 @@ export interface Exported {
   notes: string[];
 }
 
-/** The characters that a file brought, by id, and what reading had to drop or change. */
+/** The ids of the characters in a file, and notes of what the reader dropped or changed. */
 export interface FileOpened {
   characters: string[];
   notes: string[];
 }
 
-/** A format that can be dropped or exported. */
+/** A file format that can be opened or exported. */
 export interface FormatEntry {
   name: string;
   endings: string[];
@@ -200,7 +202,7 @@ export interface FormatEntry {
   about: string;
 }
 
-/** How a game stands. `result` is the player's; `line` the squares that decided it; `last` was played last. */
+/** The state of a game. `result` is the player's; `line` has the winning squares; `last` is the last move. */
 export interface Game {
   kind: "game";
   character: string;
@@ -219,14 +221,14 @@ export interface Game {
   draws: number;
 }
 
-/** What the page needs to draw the board, and how the game stands. */
+/** The placement of the board, and the state of the game. */
 export interface GameEntered {
   game: Game;
   table: GameTable;
   strengths: GameStrength[];
 }
 
-/** How the games of this project ended so far, and how they are played. */
+/** The results of the games in this project, and their settings. */
 export interface GameRecord {
   player: number;
   character: number;
@@ -236,14 +238,14 @@ export interface GameRecord {
   pace: number;
 }
 
-/** How well the character may play. */
+/** A strength at which the character can play. */
 export interface GameStrength {
   name: "hatchling" | "fledgling" | "drake" | "elder";
   title: string;
   about: string;
 }
 
-/** Where the board stands: its middle, the width of its nine squares together, its lean (radians); metres. `ground` is the height that it stands on, `tall` how tall the character is that sits behind it. */
+/** The placement of the board: its centre, its width, its tilt (`lean`, radians); metres. `ground` is the height of the floor, `tall` the height of the character behind the board. */
 export interface GameTable {
   centre: [number, number, number];
   width: number;
@@ -252,7 +254,7 @@ export interface GameTable {
   tall: number;
 }
 
-/** A point that passes, at one moment, where it passed. */
+/** A point that keeps its position at one time. */
 export interface HoldEntry {
   id: string;
   point: PointRef;
@@ -260,12 +262,12 @@ export interface HoldEntry {
   orientation: boolean;
 }
 
-/** The id under which a script is kept. */
+/** The id of a stored script. */
 export interface KeptScript {
   script: string;
 }
 
-/** What becomes of a key; what is None stays. Handles are (dt, dv), both forward in time, and final where given. The other handle of a key that is not broken turns along, and handles of segments whose length changes keep their share of it, unless they are given too. */
+/** A change of a key; None leaves a value as it is. Handles are (dt, dv), both forward in time, and final if given. The other handle of a key that is not broken turns along, and handles of segments whose length changes keep their share of it, unless they are given too. */
 export interface KeyChange {
   target: string;
   channel: string;
@@ -287,7 +289,7 @@ export interface KeyInsert {
   value: number | null;
 }
 
-/** A key of a channel by its place, as the curves had it before the gesture; `column` None is all columns. */
+/** A key of a channel by its index in the curves before the drag; `column` None is all columns. */
 export interface KeyRef {
   target: string;
   channel: string;
@@ -295,7 +297,7 @@ export interface KeyRef {
   column: number | null;
 }
 
-/** Many keys of a channel by their places, as runs from the first to before the last; `columns` None is all. */
+/** Many keys of a channel by index, as half-open runs; `columns` None is all. */
 export interface KeyRuns {
   target: string;
   channel: string;
@@ -310,19 +312,19 @@ export interface KeyTransform {
   value: [number, number];
 }
 
-/** Where a voice is in the latent space of its label, and how much it counts. */
+/** The position of a blend source in the latent space of its label, and its weight. */
 export interface LatentPlace {
   label: string;
   x: number[];
   weight: number;
 }
 
-/** The job that learns; the model's id comes with the document when it is done. */
+/** The training job; the document has the model when it is done. */
 export interface LearningStarted {
   job: string;
 }
 
-/** A column that stays within a range; None is without a bound. */
+/** A column that stays within a range; None is no bound. */
 export interface LimitEntry {
   target: string;
   column: string;
@@ -351,7 +353,7 @@ export interface MotionCurveEntry {
   camera: boolean;
 }
 
-/** A motion curve that is shown of a clip while it is edited: `curve` is its number. */
+/** A motion curve that is shown while its clip is edited: `curve` is its number. */
 export interface PathEntry {
   character: string;
   clip: string;
@@ -361,7 +363,7 @@ export interface PathEntry {
   camera: boolean;
 }
 
-/** Something that happened: a command, a bridge that was crossed, a clip that began. */
+/** An event of the performance: a command, a crossed bridge, the start of a clip. */
 export interface PerformanceLogEntry {
   seconds: number;
   what: string;
@@ -369,7 +371,7 @@ export interface PerformanceLogEntry {
   label: string;
 }
 
-/** A point that keeps its path; without `start` and `stop` wherever an edit reaches. */
+/** A point that keeps its path; without `start` and `stop` over the whole range of an edit. */
 export interface PinEntry {
   id: string;
   point: PointRef;
@@ -386,12 +388,12 @@ export interface PointRef {
   vertex: number | null;
 }
 
-/** The server's clock, seconds since it began. */
+/** The server's clock, seconds since its start. */
 export interface Pong {
   seconds: number;
 }
 
-/** What is wrong with a script, in one sentence, and at which line; empty and 0 where nothing is. */
+/** The first error of a script, as a sentence and a line; empty and 0 if there is none. */
 export interface ScriptCheck {
   sentence: string;
   line: number;
@@ -407,7 +409,7 @@ export interface ScriptEntry {
   model: string;
 }
 
-/** What is on stage: who, driven by what (a clip's name; a take's, a model's or an edit's id), and the transport. `time` is where it stood at the last gesture; while it plays, frames carry the time. */
+/** The stage: the character, what drives it (a clip's name; a take's, a model's or an edit's id), and the transport. `time` is the playhead at the last user action; during playback the frames carry the time. */
 export interface StageState {
   character: string;
   driver: "rest" | "clip" | "take" | "model" | "edit";
@@ -420,13 +422,18 @@ export interface StageState {
   stop: number | null;
 }
 
-/** A way on for a blocked edit, already tried out. */
+/** A change that gets a blocked edit further; the numbers are those of a solve with this change. */
 export interface SuggestionEntry {
   which: number;
   way: "release" | "widen" | "insert";
   sentence: string;
   reached: boolean;
   keys: number;
+  reachedM: number;
+  requiredM: number;
+  reachedRad: number;
+  requiredRad: number;
+  slipM: number;
 }
 
 /** A recorded performance: `file` is its name below the project's folder `takes`. */
@@ -441,7 +448,7 @@ export interface TakeEntry {
   model: string;
 }
 
-/** The take that was recorded; empty where the recording has only begun, or was thrown away. */
+/** The id of the recorded take; empty if the recording has only begun or was discarded. */
 export interface TakeRecorded {
   take: string;
 }
@@ -452,20 +459,20 @@ export interface CancelRequest {
   job: string;
 }
 
-/** Read a script and hold it against a model. */
+/** Check a script against a model. */
 export interface CheckScriptRequest {
   kind: "checkScript";
   model: string;
   text: string;
 }
 
-/** Close a character, with what was made of it. */
+/** Close a character with its models, takes, scripts and edits. */
 export interface CloseRequest {
   kind: "close";
   character: string;
 }
 
-/** Put many characters of a model on stage; asked again, the same crowd grows or shrinks. Another seed makes other characters of them. `vertices` is how fine each should be, where a page cannot draw all. */
+/** Put many characters of a model on stage; a second request resizes the same crowd. Another seed gives other performances. `vertices` is the number of vertices of each character. */
 export interface StartCrowdRequest {
   kind: "crowd";
   model: string;
@@ -474,20 +481,20 @@ export interface StartCrowdRequest {
   vertices?: number;
 }
 
-/** All look at a point of the world, metres; None lets them look ahead. */
+/** All characters look at a point of the world, metres; None is straight ahead. */
 export interface CrowdLookRequest {
   kind: "crowdLook";
   point: [number, number, number] | null;
 }
 
-/** Take something out of the project. A clip is `character/clip`. */
+/** Delete an entry of the project. A clip is `character/clip`. */
 export interface DeleteRequest {
   kind: "delete";
   what: "character" | "clip" | "model" | "take" | "script" | "edit";
   target: string;
 }
 
-/** How lively, how still, and how far the eyes follow; what is None stays. */
+/** Set liveliness, stillness and gaze; None leaves a value as it is. */
 export interface SetLiveSettingsRequest {
   kind: "dial";
   liveliness?: number | null;
@@ -495,12 +502,12 @@ export interface SetLiveSettingsRequest {
   gaze?: number | null;
 }
 
-/** Go back to the curves before keys or a tween were shown that are not final. */
+/** Go back to the committed curves from a preview of keys or of a tween. */
 export interface EditAbandonRequest {
   kind: "editAbandon";
 }
 
-/** Take hold of a point at a time between keys; the stage goes to that time. */
+/** Begin to drag a point at a time between keys; the stage goes to that time. */
 export interface EditBeginRequest {
   kind: "editBegin";
   operation: "move" | "turn" | "time";
@@ -509,7 +516,7 @@ export interface EditBeginRequest {
   edges?: "smooth" | "broken";
 }
 
-/** Let a point stand still for a while: the curves are solved for it at once, as one undo step. */
+/** Keep a point in place over a range of time: the curves are solved for it at once, as one undo step. */
 export interface EditContactRequest {
   kind: "editContact";
   point: PointRef;
@@ -534,7 +541,7 @@ export interface EditCurveRequest {
   camera?: boolean;
 }
 
-/** Where the point should be now: a move has `to`, a turn has `turn`, timing has `factor` (2 is twice as fast). */
+/** The goal of the drag: a move has `to`, a rotation `turn`, timing `factor` (2 is twice as fast). */
 export interface EditDragRequest {
   kind: "editDrag";
   gesture: number;
@@ -544,20 +551,20 @@ export interface EditDragRequest {
   factor?: number | null;
 }
 
-/** End the gesture: keep it as one undo step, or go back to before it. */
+/** End the drag: commit it as one undo step, or cancel it. */
 export interface EditEndRequest {
   kind: "editEnd";
   gesture: number;
   commit: boolean;
 }
 
-/** Poses that are shown besides the one on stage; none takes them off. They follow as frames of stream 4. */
+/** Ghosts: poses that are shown besides the stage's, sent as frames of stream 4. An empty list hides them. */
 export interface EditGhostsRequest {
   kind: "editGhosts";
   times: number[];
 }
 
-/** Which channels the graph editor shows, and over which range; they follow as frames of stream 3 ever after. */
+/** The channels and the range of the graph editor, which are sent as frames of stream 3 from now on. */
 export interface EditGraphRequest {
   kind: "editGraph";
   channels: ChannelRef[];
@@ -566,7 +573,7 @@ export interface EditGraphRequest {
   samples?: number;
 }
 
-/** Let a point pass where it passes, at one moment. */
+/** Hold the position of a point at one time. */
 export interface EditHoldRequest {
   kind: "editHold";
   point: PointRef;
@@ -582,7 +589,7 @@ export interface EditKeyRequest {
   channels?: ChannelRef[] | null;
 }
 
-/** Keys as the graph editor and the dope sheet change them: shown while not `final`, then one undo step. Keys are numbered as they were before the gesture, all the while. First `transform`, then `changes`, then `broken` and `automatic` of `keys` and `runs`, then what is to be deleted and inserted. Where several channels have one target and one kind, `weights:3` is the channel with the number 3 in the state. */
+/** Keys as the graph editor and the dope sheet change them: shown while not `final`, then one undo step. Keys are numbered as they were before the drag. First `transform`, then `changes`, then `broken` and `automatic` of `keys` and `runs`, then deletions and insertions. Where several channels have one target and one kind, `weights:3` is the channel with the number 3 in the state. */
 export interface EditKeysRequest {
   kind: "editKeys";
   transform?: KeyTransform | null;
@@ -598,7 +605,7 @@ export interface EditKeysRequest {
   number?: number;
 }
 
-/** Keep a column within a range, radians or metres; without low and high the limit is lifted. Keys that lie outside refuse it; with `fit` the range is made as wide as they need it. */
+/** Keep a column within a range, radians or metres; without low and high the limit is removed. The request is refused if keys lie outside; with `fit` the range is widened to include them. */
 export interface EditLimitRequest {
   kind: "editLimit";
   target: string;
@@ -608,13 +615,13 @@ export interface EditLimitRequest {
   fit?: boolean;
 }
 
-/** Accept one of the offers of the last outcome, by its number, as one undo step. */
+/** Accept a suggestion of the last outcome, by its number, as one undo step. */
 export interface EditAcceptSuggestionRequest {
   kind: "editOffer";
   which: number;
 }
 
-/** Edit a clip: its own keys, or what was made of them before. */
+/** Edit a clip: its own keys, or its earlier edit. */
 export interface EditOpenRequest {
   kind: "editOpen";
   character: string;
@@ -629,7 +636,7 @@ export interface EditPastePoseRequest {
   channels?: ChannelRef[] | null;
 }
 
-/** Keep the path of a point while others are moved; `held` changes a pin that there is. */
+/** Pin the path of a point; `held` is the id of an existing pin to change. */
 export interface EditPinRequest {
   kind: "editPin";
   point: PointRef;
@@ -639,7 +646,7 @@ export interface EditPinRequest {
   held?: string | null;
 }
 
-/** Take hold of a point of the pose at a time. Without `key` only channels with a key there move. */
+/** Begin to drag a point of the pose at a time. Without `key` only channels with a key there move. */
 export interface EditPoseBeginRequest {
   kind: "editPoseBegin";
   point: PointRef;
@@ -649,7 +656,7 @@ export interface EditPoseBeginRequest {
   key?: boolean;
 }
 
-/** Where the point of the pose should be now. */
+/** The goal of the pose drag. */
 export interface EditPoseDragRequest {
   kind: "editPoseDrag";
   gesture: number;
@@ -658,14 +665,14 @@ export interface EditPoseDragRequest {
   turn?: [number, number, number, number] | null;
 }
 
-/** End it: write the pose into keys, or go back to before it. */
+/** End the pose drag: write the pose into keys, or cancel it. */
 export interface EditPoseEndRequest {
   kind: "editPoseEnd";
   gesture: number;
   commit: boolean;
 }
 
-/** Turn the clip into few keys. A preview only tells what that gives; a newer one replaces it. With `shared` keys all channels have theirs at the same times, as poses. */
+/** Reduce the clip to few keys. A preview only returns the result; a newer one replaces it. With `shared` all channels have their keys at the same times, as poses. */
 export interface EditReduceRequest {
   kind: "editReduce";
   tolerance: number;
@@ -674,7 +681,7 @@ export interface EditReduceRequest {
   shared?: boolean;
 }
 
-/** Let go of a pin, a contact or a hold. */
+/** Remove a pin, a contact or a hold. */
 export interface EditReleaseRequest {
   kind: "editRelease";
   held: string;
@@ -689,7 +696,7 @@ export interface EditSketchRequest {
   stop: number;
 }
 
-/** How unwillingly a joint takes part: 1 is usual, 0 costs nothing, None is usual again. */
+/** The cost of moving a joint: 1 is the default, 0 is free, None resets it. */
 export interface EditStiffnessRequest {
   kind: "editStiffness";
   target: string;
@@ -713,12 +720,12 @@ export interface EditUnkeyRequest {
   channels?: ChannelRef[] | null;
 }
 
-/** The crowd goes. */
+/** Remove the crowd. */
 export interface EndCrowdRequest {
   kind: "endCrowd";
 }
 
-/** Play with the character on stage; a game that runs goes on. `seed` None: another game each time. */
+/** Play with the character on stage; a running game continues. `seed` None: another game each time. */
 export interface EnterGameRequest {
   kind: "enterGame";
   strength?: "hatchling" | "fledgling" | "drake" | "elder" | null;
@@ -726,7 +733,7 @@ export interface EnterGameRequest {
   seed?: number | null;
 }
 
-/** Write a character with its clips, one clip (`character/clip`), an edit, a take, a script or a model as a file. An edit has a key on every frame, which every program shows alike, unless its `keys` are asked for. */
+/** Write a character with its clips, one clip (`character/clip`), an edit, a take, a script or a model as a file. An edit is written with a key on every frame, which every program shows alike, or with its own `keys`. */
 export interface ExportRequest {
   kind: "export";
   what: "character" | "clip" | "model" | "take" | "script" | "edit";
@@ -735,7 +742,7 @@ export interface ExportRequest {
   keys?: boolean;
 }
 
-/** Keep a script in the project: a new one, or another text for one that there is. */
+/** Store a script in the project: a new one, or a new text for an existing one. */
 export interface KeepScriptRequest {
   kind: "keepScript";
   name: string;
@@ -744,7 +751,7 @@ export interface KeepScriptRequest {
   script?: string | null;
 }
 
-/** The labels of a clip; none takes them off. */
+/** Set the labels of a clip; an empty list removes them. */
 export interface LabelRequest {
   kind: "label";
   character: string;
@@ -752,7 +759,7 @@ export interface LabelRequest {
   labels: string[];
 }
 
-/** Learn a character from its clips; of some labels only, where any is named. */
+/** Train a model of a character from its clips, of all labels or of the named ones. */
 export interface LearnRequest {
   kind: "learn";
   character: string;
@@ -760,47 +767,47 @@ export interface LearnRequest {
   name?: string;
 }
 
-/** The page has turned to something else; the game waits. */
+/** The page has left the mode; the game is paused. */
 export interface LeaveGameRequest {
   kind: "leaveGame";
 }
 
-/** Where the pointer is on stage, in the world, metres; None where it has left. */
+/** The pointer on stage, as a point of the world in metres; None if it has left. */
 export interface SetPointerRequest {
   kind: "look";
   point: [number, number, number] | null;
 }
 
-/** Another round; the strength stays where it is None. */
+/** Start another round; None keeps the strength. */
 export interface NewGameRequest {
   kind: "newGame";
   strength?: "hatchling" | "fledgling" | "drake" | "elder" | null;
 }
 
-/** Open a file below one of the opened folders, or a member of the built-in cast (`dragon`). */
+/** Open a file below one of the allowed folders, or a member of the built-in cast (`dragon`). */
 export interface OpenRequest {
   kind: "open";
   path: string;
 }
 
-/** How long the character thinks and reacts: 1 as it likes to, below that shorter. The game goes on. */
+/** The duration of thinking and reacting: 1 is the default, smaller is faster. */
 export interface PaceGameRequest {
   kind: "paceGame";
   pace: number;
 }
 
-/** Put a model's character on stage, live. */
+/** Put a model's character on stage, performing live. */
 export interface PerformRequest {
   kind: "perform";
   model: string;
 }
 
-/** Is anybody there. */
+/** Check the connection. */
 export interface PingRequest {
   kind: "ping";
 }
 
-/** Take a square, 0 to 8 row by row. Where that is not allowed, the character says so in its own way. */
+/** Take a square, 0 to 8 row by row. If that is not allowed, the character reacts too. */
 export interface PlaceMarkRequest {
   kind: "placeMark";
   square: number;
@@ -812,13 +819,13 @@ export interface SetPlayingRequest {
   playing: boolean;
 }
 
-/** Where the player points, in the world (metres); None where the pointer has left. */
+/** The player's pointer in the world, metres; None if it has left the stage. */
 export interface PointAtRequest {
   kind: "pointAt";
   place?: [number, number, number] | null;
 }
 
-/** Begin to record what is shown, or end it: the take is kept in the project, unless it is thrown away. */
+/** Begin or end a recording. The take is stored in the project, unless it is discarded. */
 export interface RecordRequest {
   kind: "record";
   recording: boolean;
@@ -826,12 +833,12 @@ export interface RecordRequest {
   name?: string;
 }
 
-/** Make it again. */
+/** Redo the next change. */
 export interface RedoRequest {
   kind: "redo";
 }
 
-/** Call something else. A clip is `character/clip`. */
+/** Rename an entry. A clip is `character/clip`. */
 export interface RenameRequest {
   kind: "rename";
   what: "character" | "clip" | "model" | "take" | "script" | "edit" | "project";
@@ -839,14 +846,14 @@ export interface RenameRequest {
   name: string;
 }
 
-/** Perform a script on stage from now on. */
+/** Perform a script on stage, starting now. */
 export interface RunScriptRequest {
   kind: "runScript";
   text: string;
   name?: string;
 }
 
-/** Go to a time, seconds from the beginning of what is on stage. */
+/** Go to a time, seconds from the beginning. */
 export interface SeekRequest {
   kind: "seek";
   time: number;
@@ -859,13 +866,13 @@ export interface FrameDrawnRequest {
   stream?: number;
 }
 
-/** What is selected, by name; joints, parts, channels. */
+/** Set the selection, by name: joints, parts, channels. */
 export interface SelectRequest {
   kind: "select";
   names: string[];
 }
 
-/** Put a character on stage: with a clip, or with a take of it, or at rest. */
+/** Put a character on stage: with a clip, with a take, or in its rest pose. */
 export interface ShowRequest {
   kind: "show";
   character: string;
@@ -873,12 +880,12 @@ export interface ShowRequest {
   take?: string | null;
 }
 
-/** Leave the script that runs. */
+/** Stop the running script. */
 export interface StopScriptRequest {
   kind: "stopScript";
 }
 
-/** A command for the character on stage, which takes over at once; what it has no use for stays None. */
+/** A command for the character on stage, which takes over at once; fields that it does not use stay None. */
 export interface GiveCommandRequest {
   kind: "tell";
   command: "move" | "idle" | "transition" | "play" | "mix" | "look";
@@ -896,7 +903,7 @@ export interface GiveCommandRequest {
   at?: string | [number, number, number] | null;
 }
 
-/** How it plays: the rate (1 is as recorded), round and round or once, and the range; what is None stays. */
+/** Set the playback rate (1 is as recorded), the loop and the range; None leaves a value as it is. */
 export interface TransportRequest {
   kind: "transport";
   rate?: number | null;
@@ -906,12 +913,12 @@ export interface TransportRequest {
   whole?: boolean;
 }
 
-/** Take the last change back. */
+/** Undo the last change. */
 export interface UndoRequest {
   kind: "undo";
 }
 
-/** Once a second: what the crowd costs. */
+/** The cost of the crowd, once a second. */
 export interface CrowdStatsEvent {
   kind: "crowdStats";
   count: number;
@@ -921,7 +928,7 @@ export interface CrowdStatsEvent {
   bytes: number;
 }
 
-/** The document, whole; `undoes` and `redoes` say what the next undo or redo would take back or make again. */
+/** The whole document; `undoes` and `redoes` name the change of the next undo or redo. */
 export interface DocumentChangedEvent {
   kind: "document";
   document: Document;
@@ -931,20 +938,20 @@ export interface DocumentChangedEvent {
   redoes: string;
 }
 
-/** The answer to a request that was met. */
+/** The answer to a request that succeeded. */
 export interface RequestDoneEvent {
   kind: "done";
   id: number;
   result: unknown;
 }
 
-/** The state of the edit on stage; a stage whose driver is no edit has none. */
+/** The state of the edit on stage. */
 export interface EditChangedEvent {
   kind: "edit";
   state: EditState;
 }
 
-/** What one drag came to. `frame` and `paths` are the numbers of the frames (streams 0 and 2) that belong to it. It comes again, with offers, once they are worked out: when the pointer rests on a blocked edit, or when it is let go. */
+/** The result of one drag goal. `frame` and `paths` are the numbers of its frames (streams 0 and 2). A blocked result is sent again with suggestions (`offers`), after the pointer has rested or was released. */
 export interface EditOutcomeEvent {
   kind: "editOutcome";
   gesture: number;
@@ -965,7 +972,7 @@ export interface EditOutcomeEvent {
   paths: number;
 }
 
-/** The answer to one that was not: what happened, and what to do next. */
+/** The answer to a request that failed: what happened, and what to do next. */
 export interface RequestFailedEvent {
   kind: "failed";
   id: number;
@@ -973,7 +980,7 @@ export interface RequestFailedEvent {
   hint: string;
 }
 
-/** How a game stands. `result` is the player's; `line` the squares that decided it; `last` was played last. */
+/** The state of a game. `result` is the player's; `line` has the winning squares; `last` is the last move. */
 export interface GameEvent {
   kind: "game";
   character: string;
@@ -1003,7 +1010,7 @@ export interface HelloEvent {
   largestUpload: number;
 }
 
-/** Long work: how far, and for how long. */
+/** The progress of a job, and the seconds since its start. */
 export interface JobChangedEvent {
   kind: "job";
   id: string;
@@ -1013,6 +1020,7 @@ export interface JobChangedEvent {
   seconds: number;
   state: "running" | "done" | "failed" | "cancelled";
   sentence: string;
+  task: "open" | "export" | "learn" | "reduce" | "sketch" | "other";
 }
 
 /** A sentence for the user, and what to do next. */
@@ -1023,7 +1031,7 @@ export interface NoticeEvent {
   hint: string;
 }
 
-/** How the performance goes, 20 times a second. */
+/** The state of the performance, 20 times a second. */
 export interface PerformanceStatusEvent {
   kind: "performing";
   model: string;
@@ -1035,6 +1043,7 @@ export interface PerformanceStatusEvent {
   ms: number;
   recorded: number | null;
   step: string;
+  stepNumber: number;
   stepSeconds: number;
   liveliness: number;
   stillness: number;
@@ -1042,7 +1051,7 @@ export interface PerformanceStatusEvent {
   events: PerformanceLogEntry[];
 }
 
-/** Once a second while frames are sent: what a frame costs the server, and what goes over the wire. */
+/** The server's cost of a frame and the traffic, once a second while frames are sent. */
 export interface StatsEvent {
   kind: "stats";
   ms: number;

@@ -1,1 +1,1 @@
-"""Many live characters of one model at once, each with a will of its own."""
+"""The crowd mode: many live characters of one model."""

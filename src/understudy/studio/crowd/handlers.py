@@ -1,4 +1,4 @@
-"""What the requests of the crowd do."""
+"""Handlers of the crowd mode."""
 
 from __future__ import annotations
 
@@ -18,44 +18,44 @@ MODE = "crowd"
 
 
 @handles_request(crowd.StartCrowd)
-async def gather(session: Session, request: crowd.StartCrowd) -> crowd.CrowdStarted:
-    """Many of one model."""
+async def start(session: Session, request: crowd.StartCrowd) -> crowd.CrowdStarted:
+    """Start or resize the crowd of a model."""
     document, running = session.document, crowd_of(session)
     entry = find_model(document, request.model)
     async with running.lock:
         opened = await asyncio.to_thread(models_of(session).open_model, document, request.model)
-        await running.gather(opened, entry.id, request.count, request.seed, request.vertices)
-    assert running.troupe is not None  # it was just gathered
-    low, high = crowd_bounds(request.count, running.troupe.box)
-    return crowd.CrowdStarted("crowd", request.count, len(running.troupe.form.vertices), low, high)
+        await running.start(opened, entry.id, request.count, request.seed, request.vertices)
+    assert running.crowd_model is not None  # it was just started
+    low, high = crowd_bounds(request.count, running.crowd_model.box)
+    return crowd.CrowdStarted("crowd", request.count, len(running.crowd_model.form.vertices), low, high)
 
 
 @handles_request(crowd.CrowdLook)
 async def look(session: Session, request: crowd.CrowdLook) -> None:
-    """All look there."""
+    """Let all characters look at a point."""
     crowd_of(session).look(request.point)
 
 
 @handles_request(crowd.EndCrowd)
 async def end(session: Session, request: crowd.EndCrowd) -> None:
-    """They go."""
+    """Remove the crowd."""
     await crowd_of(session).end()
 
 
 @serves_content("/crowd")
 async def crowd_description(session: Session) -> Content:
-    """What the page draws of one of them."""
+    """The description of one character of the crowd."""
     running = crowd_of(session)
-    if running.company is None:
+    if running.performers is None:
         raise InvalidInput("there is no crowd on stage")
     return Content(await asyncio.to_thread(running.description))
 
 
 @serves_content("/crowd/texture/{number:int}")
 async def texture(session: Session, number: int) -> Content:
-    """A picture of their materials."""
-    troupe = crowd_of(session).troupe
-    if troupe is None or not 0 <= number < len(troupe.images):
+    """A texture of the crowd's character."""
+    crowd_model = crowd_of(session).crowd_model
+    if crowd_model is None or not 0 <= number < len(crowd_model.images):
         raise InvalidInput("there is no such picture")
-    image = troupe.images[number]
+    image = crowd_model.images[number]
     return Content(image.data, image.mime)

@@ -1,13 +1,13 @@
-"""The form in which a character joins a crowd: joints and weights only, on a mesh as coarse as it will be seen.
+"""The simplified character of a crowd: joints and shape weights only, on a coarse mesh.
 
-A character that is moved by its joints keeps all but vertices. One with layers is flattened as for a glTF file
-(`rig.flatten`), but for poses that are not known yet: bones stay bones, shapes keep their exact weights, and the
-lattice becomes a few shapes. At rest it moves a vertex by
+A character that is moved by its joints keeps everything but vertices. One with layers is flattened as for a glTF file
+(`character.rig.flatten_asset`), but for poses that are not known yet: bones stay bones, shapes keep their exact
+weights, and the lattice becomes a few shapes. At rest the lattice moves a vertex by
 
     d = A o,        A (n, P) the B-spline weights of its P points there, o (P, 3) their offsets
 
-so the offsets of many poses span a space of displacements, whose leading directions are the shapes. That leaves out
-that the lattice sees vertices where shapes and joints have put them: 2 mm on a dragon 70 cm high, where it is worst.
+so the offsets of many poses span a space of displacements, whose leading directions are the shapes. This neglects that
+the lattice acts on vertices that shapes and joints have moved: at worst 2 mm on a dragon 70 cm high.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from understudy.maths import transform
 from understudy.studio.viewport.decimate import ThinPart, thin_parts
 from understudy.studio.viewport.packing import FramePacker
 
-MIN_SHAPE_MOVE_RATIO = 4e-4  # of the height: a shape that moves a vertex by less leaves it alone
+MIN_SHAPE_MOVE_RATIO = 4e-4  # of the height: smaller shape displacements of a vertex are dropped
 MAX_LATTICE_SHAPES = 10
-LATTICE_ERROR_RATIO = 2e-3  # of the height: where all poses are met so well, fewer shapes do
+LATTICE_ERROR_RATIO = 2e-3  # of the height: largest error of the lattice's shapes
 
 
 class CrowdCharacter(Protocol):
-    """A character as joints and weights."""
+    """A character as joints and shape weights."""
 
-    packer: FramePacker  # of the plain character's own rig
-    vertices: Array  # (n,) of the rig's character, from which those of the plain one came
+    packer: FramePacker  # of the simplified character
+    vertices: Array  # (n,) the original vertex of each simplified one
 
     def poses(self, rows: Array) -> Array:
         """(F, 12 B + W) float32: matrices of the bones and weights of the targets for (F, C) rows of the rig."""
@@ -42,12 +42,12 @@ class CrowdCharacter(Protocol):
 
 
 def make_crowd_character(rig: PosedRig, rows: Array, wanted: int) -> CrowdCharacter:
-    """The form of a rig's character with about `wanted` vertices; `rows` (F, C) are poses that it may take."""
+    """The simplified character of a rig with about `wanted` vertices; `rows` (F, C) are typical poses."""
     return ShapeCrowdCharacter(rig, rows, wanted) if isinstance(rig, LayeredRig) else JointCrowdCharacter(rig, wanted)
 
 
 class JointCrowdCharacter:
-    """Of a character that joints and weights move already."""
+    """The simplified form of a character that joints and weights move already."""
 
     def __init__(self, rig: PosedRig, wanted: int) -> None:
         thin = thin_parts(rig.character, wanted)
@@ -59,12 +59,12 @@ class JointCrowdCharacter:
         self.packer = FramePacker(DirectRig(character))
 
     def poses(self, rows: Array) -> Array:
-        """See `PlainForm`."""
+        """See `CrowdCharacter`."""
         return self.packer.poses(rows)
 
 
 class ShapeCrowdCharacter:
-    """Of a character with layers."""
+    """The simplified form of a character with layers."""
 
     def __init__(self, rig: LayeredRig, rows: Array, wanted: int) -> None:
         self.rig = rig
@@ -80,7 +80,7 @@ class ShapeCrowdCharacter:
         self.packer = FramePacker(DirectRig(Character(character.name, character.skeleton, parts, character.bones)))
 
     def poses(self, rows: Array) -> Array:
-        """See `PlainForm`."""
+        """See `CrowdCharacter`."""
         frames = self.rig.frames(rows)
         world_from_rest = frames.motions[:, self.packer.bones.joints, :3] + np.eye(4)[:3]
         bends = np.zeros((len(rows), self._coefficients.shape[1]))
@@ -119,14 +119,15 @@ def _flatten_parts(rig: LayeredRig, thin: list[ThinPart], bent: Array, least: fl
 
 
 def _rest_part(rig: LayeredRig, part: Part, thin: ThinPart) -> ThinPart:
-    """The part in the world at rest, where shapes and the lattice move it."""
+    """The part in world space at rest, in which shapes and the lattice act."""
     rest_from_mesh = rig.rest_from_mesh(part)
     if rest_from_mesh is None:
         return thin
     mesh = thin.mesh
     normals = None if mesh.normals is None else transform.apply_direction(rest_from_mesh, mesh.normals)
-    told = (mesh.triangles, normals, mesh.uvs, mesh.colours, mesh.materials)
-    return replace(thin, mesh=Mesh(mesh.name, transform.apply(rest_from_mesh, mesh.vertices), *told))
+    vertices = transform.apply(rest_from_mesh, mesh.vertices)
+    moved = Mesh(mesh.name, vertices, mesh.triangles, normals, mesh.uvs, mesh.colours, mesh.materials)
+    return replace(thin, mesh=moved)
 
 
 def _shape_deltas(rig: LayeredRig, part: Part, thin: ThinPart, bent: Array, least: float) -> dict[int, Array]:

@@ -1,9 +1,7 @@
-"""What is held while a clip is edited: entries of the document as goals of the solver, and back.
+"""The constraints of an edit: entries of the document as goals of the solver, and back.
 
-Times of the document count from the beginning of the clip, times of curves are those of the file's own clock, which is
-`origin` at the beginning.
-
-Limits as people set them: a range has to hold the keys that there are, else no drag could begin.
+Times of the document count from the beginning of the clip; times of curves are on the file's own clock, which is
+`origin` at the beginning. A limit has to include the existing keys of its column, else no drag could begin.
 """
 
 from __future__ import annotations
@@ -21,11 +19,12 @@ from understudy.errors import InvalidInput
 from understudy.studio.document import ContactEntry, EditEntry, HoldEntry, LimitEntry, PinEntry, PointRef
 
 E = TypeVar("E", bound=PinEntry | ContactEntry | HoldEntry)
+LIMIT_TOLERANCE = 1e-6  # radians or metres: rounding error of a key
 
 
 @dataclass(frozen=True)
 class Constraints:
-    """All that is held, as goals; pins, contacts and holds with the ids of their entries."""
+    """The constraints of an edit as goals of the solver."""
 
     pins: tuple[Pin, ...]
     contacts: tuple[Contact, ...]
@@ -34,9 +33,9 @@ class Constraints:
     stiffness: dict[str, float]
 
     def edit(self, moves: Sequence[MovePoint], curves: Curves, edges: str = "smooth") -> Edit:
-        """An edit with these moves. Contacts and holds that none of the moved segments touches are left out.
+        """An edit with these moves. Contacts and holds outside the affected segments are left out.
 
-        A contact frees the segments of its own time, so one elsewhere would only make the problem larger.
+        A contact frees the segments of its own time, so a distant one would only enlarge the problem.
         """
         if not self.contacts and not self.holds:
             return Edit(tuple(moves), self.pins, (), (), self.limits, self.stiffness, edges=edges)
@@ -47,7 +46,7 @@ class Constraints:
 
 
 def affected_span(curves: Curves, times: Sequence[float]) -> tuple[float, float]:
-    """How far a change at some times reaches: the segments around them, and the neighbours that stay smooth."""
+    """The time range that a change at some times affects: their segments, and the neighbours that stay smooth."""
     low, high = np.inf, -np.inf
     for curve in curves.curves:
         for time in times:
@@ -58,7 +57,7 @@ def affected_span(curves: Curves, times: Sequence[float]) -> tuple[float, float]
 
 
 def constraints_from_document(entry: EditEntry, origin: float) -> Constraints:
-    """The goals of a document's entry."""
+    """The goals of a document's entry; `origin` is the start of the clip on the file's clock, seconds."""
     return Constraints(
         tuple(pin_of(each, origin) for each in entry.pins),
         tuple(
@@ -78,7 +77,7 @@ def pin_of(entry: PinEntry, origin: float) -> Pin:
 
 
 def limit_of(entry: LimitEntry) -> Limit:
-    """A limit of the document as a goal; None is without a bound."""
+    """A limit of the document as a goal; None is no bound."""
     low = -np.inf if entry.low is None else entry.low
     return Limit(entry.target, entry.column, low, np.inf if entry.high is None else entry.high)
 
@@ -89,7 +88,7 @@ def point_of(ref: PointRef) -> Point:
 
 
 def accept_suggestion(entry: EditEntry, before: Edit, after: Edit, origin: float) -> EditEntry:
-    """The entry after an offer was accepted: without what it releases, with limits as wide as it makes them."""
+    """The entry after a suggestion was accepted: without the released constraints, with the widened limits."""
     pins = {pin_of(each, origin): each for each in entry.pins}
     gone_pins = {pins[goal] for goal in before.pins if goal not in after.pins and goal in pins}
     own = constraints_from_document(entry, origin)
@@ -109,10 +108,10 @@ def accept_suggestion(entry: EditEntry, before: Edit, after: Edit, origin: float
 
 
 def without_constraint(entry: EditEntry, id: str) -> EditEntry:
-    """The entry without something that is held."""
+    """The entry without a constraint."""
     kinds = ("pins", "contacts", "holds")
     if not any(each.id == id for kind in kinds for each in getattr(entry, kind)):
-        raise InvalidInput("nothing is held under this id any more")
+        raise InvalidInput("this constraint has been removed already")
     return replace(
         entry,
         pins=tuple(each for each in entry.pins if each.id != id),
@@ -122,7 +121,7 @@ def without_constraint(entry: EditEntry, id: str) -> EditEntry:
 
 
 def with_constraint(entry: EditEntry, new: PinEntry | ContactEntry | HoldEntry) -> EditEntry:
-    """The entry with something that is held, in place of what has its id."""
+    """The entry with a constraint, which replaces one with the same id."""
     if isinstance(new, PinEntry):
         return replace(entry, pins=_with_entry(entry.pins, new))
     if isinstance(new, ContactEntry):
@@ -137,7 +136,7 @@ def _with_entry(entries: tuple[E, ...], new: E) -> tuple[E, ...]:
 
 
 def with_limit(entry: EditEntry, limit: LimitEntry) -> EditEntry:
-    """The entry with a limit, in place of the one that its column had; one without bounds is none."""
+    """The entry with a limit, which replaces that of the same column; a limit without bounds removes it."""
     others = tuple(each for each in entry.limits if (each.target, each.column) != (limit.target, limit.column))
     bounded = limit.low is not None or limit.high is not None
     return replace(entry, limits=(*others, limit) if bounded else others)
@@ -147,11 +146,8 @@ def _finite_or_none(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-LIMIT_TOLERANCE = 1e-6  # of radians or metres: what a key may be off by rounding
-
-
 def check_limit(curves: Curves, limit: LimitEntry, fit: bool) -> LimitEntry:
-    """The limit, if all keys of its column lie inside; with `fit` as wide as they need it, else they refuse it."""
+    """The limit if all keys of its column lie inside, else `InvalidInput`; with `fit` it is widened to include them."""
     column, (low, high) = next(iter(limits_of(curves.channels, [limit_of(limit)]).items()))
     owner = int(np.searchsorted(curves.channels.offsets, column, side="right") - 1)
     keys = curves.curves[owner].values[:, column - int(curves.channels.offsets[owner])]
@@ -165,8 +161,8 @@ def check_limit(curves: Curves, limit: LimitEntry, fit: bool) -> LimitEntry:
     if least < low - LIMIT_TOLERANCE or most > high + LIMIT_TOLERANCE:
         name = curves.channels.names[column]
         raise InvalidInput(
-            f"keys of {name} go from {_format_limit(name, least)} to {_format_limit(name, most)}: a limit has to leave them in; "
-            "move those keys first, or widen it"
+            f"the limit excludes existing keys of {name} ({_format_limit(name, least)} to {_format_limit(name, most)});"
+            " move those keys first, or widen the limit"
         )
     return limit
 

@@ -1,10 +1,8 @@
-"""The desk: the edit of a session, between the page, the document and the thread that solves.
+"""The controller of the edit mode: the open edit of a session, between the page, the document and the solver's thread.
 
-Everything is asked of it in the server's loop. What takes time runs in one thread of its own, one thing after another,
-so that the socket stays free and a clip is never changed by two at once. Goals of a gesture wait for their turn, and by
-then only the newest is worked out. Whatever stays is a content file and one step of the document.
-
-A clip is put on stage to be edited: what was made of it before, or its own keys.
+All methods are called in the server's loop. Slow work runs in one thread of its own, one task after the other, so that
+the socket stays responsive and no clip is changed by two tasks at once. Of the goals of a drag that wait, only the
+newest is solved. A committed change is a content file and one undo step of the document.
 """
 
 from __future__ import annotations
@@ -38,50 +36,50 @@ if TYPE_CHECKING:
     from understudy.studio.session import Session
 
 T = TypeVar("T")
-MAX_CACHED_ANIMATIONS = 32  # animations of files, for undo and redo
+MAX_CACHED_ANIMATIONS = 32  # curves of content files, for undo and redo
 
 
 def edit_controller(session: Session) -> EditController:
-    """The one desk of a session."""
+    """The edit controller of a session; it is made on first use."""
     if "edit" not in session.parts:
         session.parts["edit"] = EditController(session)
-    desk: EditController = session.parts["edit"]
-    return desk
+    controller: EditController = session.parts["edit"]
+    return controller
 
 
 class EditController:
-    """One clip at a time is edited: that on stage."""
+    """Edits one clip at a time: the one on stage."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.offering = SuggestionWorker(session)
-        self.reducing = ReductionJob()
+        self.suggestions = SuggestionWorker(session)
+        self.reduction = ReductionJob()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="edit")
-        self.turn = asyncio.Lock()  # whose turn it is to change the clip; who waits comes in the order of asking
-        self._next: Callable[[], Callable[[], None] | None] | None = None  # what waits for its turn, the newest
-        self._open: tuple[str, EditedClip, ClipSource] | None = None  # the id of the entry
+        self.edit_lock = asyncio.Lock()  # serialises changes of the clip (FIFO)
+        self._next: Callable[[], Callable[[], None] | None] | None = None  # the newest waiting work
+        self._open: tuple[str, EditedClip, ClipSource] | None = None  # with the id of the entry
         self._file = ""
         self._read: OrderedDict[str, Curves] = OrderedDict()
         self.pose: CopiedPose | None = None
         self.revision = 0
-        self.number = 0  # of the last gesture
-        self.gesture = 0  # of the one that goes on, 0 where none does
-        self._waiting: tuple[int, int] | None = None  # frames of motion curves that are on no page yet
+        self.number = 0  # of the last drag
+        self.gesture = 0  # number of the drag in progress, 0 for none
+        self._waiting: tuple[int, int] | None = None  # range of motion curve frames that was sent last
 
     async def work(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Run something in the thread that solves."""
+        """Run a function in the solver's thread."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._pool, functools.partial(function, *arguments))
 
     async def run_newest(self, work: Callable[[], Callable[[], None] | None]) -> None:
-        """The same, once it is its turn, of the newest that is asked for by then; those before it are dropped.
+        """Run work after the current change; if newer work arrives before that, only the newest runs.
 
-        `work` returns what is to be done with its result, in the server's loop. However fast a pointer is, one waits.
+        `work` returns a function that uses its result in the server's loop, or None.
         """
-        waits, self._next = self._next is not None, work
-        if waits:
-            return  # who waits already takes it along
-        async with self.turn:
+        is_waiting, self._next = self._next is not None, work
+        if is_waiting:
+            return  # the waiting call runs this work instead
+        async with self.edit_lock:
             work, self._next = self._next, None
             done = await self.work(work)
             if done is not None:
@@ -89,32 +87,32 @@ class EditController:
 
     @property
     def editing(self) -> EditedClip:
-        """The clip on stage; refused where none is being edited."""
+        """The clip on stage; raises `InvalidInput` if none is being edited."""
         if self._open is None or self.session.source is not self._open[2]:
             raise InvalidInput("no clip is being edited; choose one and open it for editing")
         return self._open[1]
 
     @property
     def source(self) -> ClipSource:
-        """What drives the stage."""
+        """The source of the stage."""
         assert self._open is not None
         return self._open[2]
 
     @property
     def entry(self) -> EditEntry:
-        """What the document has of it."""
-        found = None if self._open is None else self.session.document.edit(self._open[0])
-        if found is None:
+        """The document's entry of the open edit."""
+        entry = None if self._open is None else self.session.document.edit(self._open[0])
+        if entry is None:
             raise InvalidInput("no clip is being edited; choose one and open it for editing")
-        return found
+        return entry
 
     @property
     def constraints(self) -> Constraints:
-        """All that is held."""
+        """The constraints of the open edit."""
         return constraints_from_document(self.entry, self.editing.origin)
 
     async def source_of(self, stage: StageState) -> ClipSource:
-        """The source for a stage: the clip is opened, or goes to what undo has gone to."""
+        """The source for a stage: opens the clip, or follows an undo to other curves."""
         entry = self.session.document.edit(stage.drives)
         if entry is None:
             raise InvalidInput("this edit is no longer in the project")
@@ -132,20 +130,20 @@ class EditController:
         source.bounds(stage.loop, stage.start, stage.stop)
         self.revision += 1
         source.seek(stage.time)
-        self.offering.clear()
+        self.suggestions.clear()
         picture = await self.work(self._show_entry, entry, editing)
         self.session.emit(EditChanged(self._state(entry, editing)))
         self.send(picture)
         return source
 
     def _show_entry(self, entry: EditEntry, editing: EditedClip) -> CharacterView:
-        """All that is seen, with the motion curves that were shown of this edit before."""
+        """A whole picture, with the motion curves that the document shows for this edit."""
         shown = self.visible_motion_curves(entry)
         editing.view.show_points([(each.curve, point_of(each.point)) for each in shown])
         return editing.view.picture()
 
     def _open_entry(self, entry: EditEntry) -> EditedClip:
-        """Blocks: files are read."""
+        """Open the clip of an entry. It blocks while files are read."""
         session = self.session
         loaded = session.assets.get(entry.character)
         animation = _animation(session, entry)
@@ -154,14 +152,14 @@ class EditController:
         return editing
 
     def _curves(self, entry: EditEntry) -> Curves | None:
-        """The curves of an entry's file; None where it has none, and the clip's own are meant."""
+        """The curves of an entry's file; None if the clip's own are unchanged."""
         if not entry.file:
             return None
-        found = self._read.get(entry.file)
-        if found is None:
-            found = edit_clip.read_curves(self.session.project.place("edits", entry.file), f"the edit {entry.name!r}")
-        self._remember(entry.file, found)
-        return found
+        curves = self._read.get(entry.file)
+        if curves is None:
+            curves = edit_clip.read_curves(self.session.project.place("edits", entry.file), f"the edit {entry.name!r}")
+        self._remember(entry.file, curves)
+        return curves
 
     def _remember(self, file: str, curves: Curves) -> None:
         self._read[file] = curves
@@ -170,7 +168,7 @@ class EditController:
             self._read.popitem(last=False)
 
     def state(self) -> EditState:
-        """What the page is told."""
+        """The state of the open edit, for the page."""
         return self._state(self.entry, self.editing)
 
     def _state(self, entry: EditEntry, editing: EditedClip) -> EditState:
@@ -178,17 +176,17 @@ class EditController:
         return edit_state(entry, editing, shown, self.pose is not None, self.revision)
 
     def announce(self) -> None:
-        """Tell every page the state."""
+        """Send the state to every page."""
         self.session.emit(EditChanged(self.state()))
 
     def missing(self) -> tuple[int, int] | None:
-        """The frames of motion curves that some page has not got, and others would replace. From any thread."""
-        clients = list(self.session.clients)  # a page may come or go meanwhile
+        """The motion curve frames that a page still waits for, which the next would replace. From any thread."""
+        clients = list(self.session.clients)  # a copy: pages may connect or leave meanwhile
         late = any(client.waits(source.PATHS_STREAM) for client in clients)
         return self._waiting if late else None
 
     def send(self, picture: CharacterView) -> tuple[int, int]:
-        """Show a picture on every page; returns the numbers of its frames, 0 for motion curves where there are none."""
+        """Send a picture to every page; returns the frame numbers of stage and motion curves (0 if it has none)."""
         assert self._open is not None
         session, time = self.session, picture.time
         form, stage = self._open[1].view.packer.form, picture.stage
@@ -207,7 +205,7 @@ class EditController:
         return sent, paths
 
     async def keep(self, curves: Curves, note: str, entry: EditEntry | None = None) -> EditEnded:
-        """Other curves for good: a content file, then one step of the document. Call it in one's turn."""
+        """Commit other curves: a content file, then one undo step. Call it with `edit_lock` held."""
         editing, entry = self.editing, entry or self.entry
         folder = self.session.project.place("edits", "curves").parent
         file = await self.work(edit_clip.write_curves, curves, folder)
@@ -223,7 +221,7 @@ class EditController:
         return EditEnded(curves.key_count, True)
 
     def put(self, entry: EditEntry, note: str) -> None:
-        """The entry changed, as one step of the document."""
+        """Replace the entry, as one undo step."""
         document = self.session.document
         edits = tuple(entry if each.id == entry.id else each for each in document.edits)
         if edits != document.edits:
@@ -231,36 +229,36 @@ class EditController:
         self.announce()
 
     def visible_motion_curves(self, entry: EditEntry) -> list[MotionCurveEntry]:
-        """The motion curves of an edit that are shown."""
-        mine = [each for each in self.session.document.paths if _is_path_of(each, entry)]
-        return [MotionCurveEntry(each.curve, each.point, each.name, each.camera) for each in mine]
+        """The motion curves that are shown for an edit."""
+        paths = [each for each in self.session.document.paths if _is_path_of(each, entry)]
+        return [MotionCurveEntry(each.curve, each.point, each.name, each.camera) for each in paths]
 
     def show_curves(self, curves: Sequence[MotionCurveEntry]) -> None:
-        """Other motion curves of this edit."""
+        """Set the motion curves of the open edit."""
         document, entry = self.session.document, self.entry
-        mine = [PathEntry(entry.character, entry.clip, c.curve, c.point, c.name, c.camera) for c in curves]
+        paths = [PathEntry(entry.character, entry.clip, c.curve, c.point, c.name, c.camera) for c in curves]
         others = [each for each in document.paths if not _is_path_of(each, entry)]
-        self.session.adjust(replace(document, paths=(*others, *mine)))
+        self.session.adjust(replace(document, paths=(*others, *paths)))
 
 
 def _is_path_of(path: PathEntry, entry: EditEntry) -> bool:
-    """Whether a motion curve is one of the clip that an edit is of."""
+    """Whether a motion curve belongs to the clip of an edit."""
     return (path.character, path.clip) == (entry.character, entry.clip)
 
 
 def curves_of(session: Session, entry: EditEntry) -> Clip | Curves:
-    """The animation of an edit, under its name; it blocks while files are read."""
+    """The animation of an edit, under the edit's name. It blocks while files are read."""
     if entry.file:
-        found: Clip | Curves = edit_clip.read_curves(
+        animation: Clip | Curves = edit_clip.read_curves(
             session.project.place("edits", entry.file), f"the edit {entry.name!r}"
         )
     else:
-        found = _animation(session, entry)
-    return relabel(found, entry.name, found.labels)
+        animation = _animation(session, entry)
+    return relabel(animation, entry.name, animation.labels)
 
 
 def _animation(session: Session, entry: EditEntry) -> Clip | Curves:
-    """The clip that an edit is of."""
+    """The clip of an edit."""
     character = session.document.character(entry.character)
     clip = session.document.clip(entry.character, entry.clip)
     if character is None or clip is None:
@@ -269,7 +267,7 @@ def _animation(session: Session, entry: EditEntry) -> Clip | Curves:
 
 
 async def open_clip(session: Session, character: str, clip: str) -> None:
-    """Put the edit of a clip on stage, where the clip stood if it is there already."""
+    """Put the edit of a clip on stage; if the clip is on stage already, the time stays."""
     document = session.document
     if document.character(character) is None:
         raise InvalidInput(f"there is no character {character[:64]!r}")
@@ -283,9 +281,9 @@ async def open_clip(session: Session, character: str, clip: str) -> None:
     others = tuple(each for each in document.edits if each.id != entry.id and has_changes(each))
     document = replace(document, edits=(*others, entry))
     stage = document.stage
-    there = stage.character == character and stage.drives in (clip, entry.id) and stage.driver in ("clip", "edit")
+    is_shown = stage.character == character and stage.drives in (clip, entry.id) and stage.driver in ("clip", "edit")
     wanted: dict[str, object] = {"character": character, "driver": "edit", "drives": entry.id, "playing": False}
-    if there:
+    if is_shown:
         wanted["time"] = session.source.time if session.source is not None else stage.time
     else:
         wanted |= {"time": 0.0, "start": 0.0, "stop": None}
@@ -298,17 +296,17 @@ async def open_clip(session: Session, character: str, clip: str) -> None:
 
 
 def entry_of(document: Document, character: str, clip: str) -> EditEntry | None:
-    """What the document has of a clip's edits."""
+    """The document's edit of a clip, if there is one."""
     return next((each for each in document.edits if (each.character, each.clip) == (character, clip)), None)
 
 
 def has_changes(entry: EditEntry) -> bool:
-    """Whether anything was done; a clip that was only looked at leaves nothing."""
+    """Whether an edit has changes or constraints; one without is not kept."""
     return bool(entry.file or entry.pins or entry.contacts or entry.holds or entry.limits or entry.stiffness)
 
 
 def new_entry(document: Document, character: str, clip: ClipEntry) -> EditEntry:
-    """An edit that has not begun, under a name of its own."""
+    """A new edit without changes, under a unique name."""
     taken = {each.name for each in document.edits} | {
         each.title for entry in document.characters for each in entry.clips
     }

@@ -1,21 +1,19 @@
-"""The graph editor's curves as one binary frame (stream 3, form 5): keys, handles, and the curve as it is evaluated.
+"""Binary frames of motion curves and of the graph editor. Words have 4 bytes, little-endian, after the frame's header.
 
-After the frame's header (a = N columns, b = S samples), 4-byte words, little-endian:
+Graph editor (stream 3, form 5; a = N columns, b = S samples): keys, handles, and the sampled curve.
 
     S times (s)
     for each column: u32 channel, u32 column, u32 K, u32 0, then K each of: times, values, before dt, before dv,
         after dt, after dv, u32 flags (bits 0 and 1 the segment that leaves: 0 stepped, 1 linear, 2 Bezier; bit 2
         broken), then S values
 
-Motion curves as one binary frame (stream 2, form 4): the paths of the points that are shown.
-
-After the frame's header (a = N curves, b = F frames in it), 4-byte words, little-endian:
+Motion curves (stream 2, form 4; a = N curves, b = F frames): the paths of the shown points.
 
     u32 first, u32 total, u32 0, u32 0      these are the frames first ... first + F - 1 of total
     F times (s)
     for each curve: u32 number, u32 K, then 3 F positions, 4 F turns (x y z w), K times of keys, 3 K their positions
 
-While something is dragged only the frames that can change are sent; the page lays them over what it has.
+During a drag only the frames that can change are sent; the page replaces that part of what it has.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ from understudy.edit.goals import Point
 from understudy.edit.handles import is_broken
 from understudy.edit.solver.segments import PackedCurves
 
-BROKEN_TANGENT_FLAG = 4
+BROKEN_TANGENT_FLAG = 4  # bit 2 of a key's flags
 
 
 def pack_graph(curves: Curves, channels: Sequence[int], times: Array, origin: float) -> tuple[int, bytes]:
@@ -48,7 +46,7 @@ def pack_graph(curves: Curves, channels: Sequence[int], times: Array, origin: fl
 
 
 def _keys(curve: Curve, origin: float) -> list[list[Array]]:
-    """For each column the arrays of its keys."""
+    """The arrays of the keys of each column."""
     leaving = np.append(curve.segments, curve.segments[-1:] if len(curve) > 1 else [0]).astype("<u4")
     flags = leaving[:, None] + BROKEN_TANGENT_FLAG * is_broken(curve).astype("<u4")  # (K, n)
     handles = np.concatenate([curve.before, curve.after], axis=2).astype("<f4")  # (K, n, 4)
@@ -60,7 +58,7 @@ def _keys(curve: Curve, origin: float) -> list[list[Array]]:
 
 
 class MotionCurves:
-    """The motion curves that are shown, as they were last computed."""
+    """The shown motion curves, as last computed."""
 
     def __init__(self, numbers: list[int], points: list[Point], times: Array) -> None:
         self.numbers, self.points = numbers, points
@@ -69,21 +67,21 @@ class MotionCurves:
         self.turns = np.zeros((len(points), len(times), 4), "<f4")
         self.key_times: list[Array] = [np.zeros(0, "<f4")] * len(points)
         self.key_places: list[Array] = [np.zeros((0, 3), "<f4")] * len(points)
-        self._keys = np.zeros((0, 3), "<f4")  # the places of all, which those of each are parts of
+        self._keys = np.zeros((0, 3), "<f4")  # positions of all keys; `key_places` are views of it
 
     def set_keys(self, times: list[Array]) -> None:
-        """The times (K,) of the keys of each curve, seconds from the beginning; `put_keys` tells where they are."""
+        """Set the times (K,) of the keys of each curve, seconds from the beginning; `put_keys` sets their positions."""
         self.key_times = [each.astype("<f4") for each in times]
         ends = np.cumsum([len(each) for each in times])
         self._keys = np.zeros((int(ends[-1]) if len(ends) else 0, 3), "<f4")
         self.key_places = np.split(self._keys, ends[:-1])
 
     def put_keys(self, which: Array, places: Array) -> None:
-        """New places (M, 3) of keys (M,), counted through all curves."""
+        """Set the positions (M, 3) of keys (M,), numbered over all curves."""
         self._keys[which] = places
 
     def put(self, first: int, places: Array, turns: Array) -> None:
-        """New positions (P, M, 3) and turns (P, M, 4) of the frames from `first` on."""
+        """Set positions (P, M, 3) and orientations (P, M, 4) of the frames from `first` on."""
         last = first + places.shape[1]
         self.places[:, first:last], self.turns[:, first:last] = places, turns
 

@@ -1,10 +1,8 @@
-"""The values of an animation at all its frames, kept up while its curves change.
+"""The sampled values of an animation, updated while its curves change, and the paths of points that follow from them.
 
-During a drag a few dozen curves differ from those before it, and only around one moment. So what is compared is which
-curves are others than before, then which of their segments; only those columns and frames are computed anew, all curves
-at once (`flat`).
-
-Where points of a character are in many rows at once: positions and orientations, without derivatives.
+During a drag a few dozen curves change, and only around one time. `CurveTable.update` finds the changed curves, then
+the changed segments, and samples only those columns and frames again, all curves at once (`PackedCurves`).
+`PointTracks` gives positions and orientations of points in many rows at once, without derivatives.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ from understudy.maths import jit, quaternion
 
 @dataclass(frozen=True, eq=False)
 class CurveChange:
-    """What an update changed: rows of the table, of which the frames are those from `first` to before `last`."""
+    """The rows that an update changed; among them the frames from `first` to before `last`."""
 
     first: int
     last: int
@@ -38,7 +36,7 @@ NO_CHANGE = CurveChange(0, 0, np.zeros(0, np.int64))
 
 
 class CurveTable:
-    """Values of curves at F frames, at E moments besides (keys that lie between frames), and at the one looked at."""
+    """Values of curves at F frames, at E extra times (keys between frames), and at the current moment."""
 
     def __init__(self, curves: Curves, frames: Array, besides: Array, moment: float) -> None:
         self.frames = len(frames)  # F
@@ -60,7 +58,7 @@ class CurveTable:
         return row
 
     def look_at(self, moment: float) -> None:
-        """Another moment."""
+        """Set the current moment."""
         if moment != self.moment:
             self.times[-1] = moment
             self._where[-1:] = self._flat.where(self.times[-1:])
@@ -71,7 +69,7 @@ class CurveTable:
         return self._flat.sample(times, self._flat.where(times))
 
     def update(self, curves: Curves) -> CurveChange:
-        """Other curves of the same channels."""
+        """Replace the curves by others of the same channels."""
         pairs = enumerate(zip(self.curves.curves, curves.curves))
         changed = {i: new for i, (old, new) in pairs if old is not new}
         if not changed:
@@ -89,8 +87,8 @@ class CurveTable:
         columns = self._flat.columns_of(tuple(changed))
         place = np.ix_(rows, columns)
         self.values[place] = self._flat.sample(self.times[rows], self._where[place], columns)
-        own = rows[rows < self.frames]
-        first, last = (int(own[0]), int(own[-1]) + 1) if len(own) else (0, 0)
+        frames = rows[rows < self.frames]
+        first, last = (int(frames[0]), int(frames[-1]) + 1) if len(frames) else (0, 0)
         return CurveChange(first, last, rows)
 
 
@@ -152,7 +150,7 @@ def _quaternions(turns: Array) -> Array:
 
 
 def _turns(matrices: Array) -> Array:
-    """Rotations (..., 3, 3) of matrices that scale as well: x stays, y turns in its plane [Gram and Schmidt]."""
+    """Rotations (..., 3, 3) of matrices with scale, by Gram-Schmidt: x keeps its direction, y its plane."""
     x = matrices[..., 0] / np.linalg.norm(matrices[..., 0], axis=-1, keepdims=True).clip(1e-12)
     y = matrices[..., 1] - np.sum(x * matrices[..., 1], axis=-1, keepdims=True) * x
     y = y / np.linalg.norm(y, axis=-1, keepdims=True).clip(1e-12)

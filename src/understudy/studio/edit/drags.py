@@ -1,7 +1,7 @@
-"""Gestures: a point is taken hold of, follows the pointer, and is let go.
+"""Drags: a point is picked up, follows the pointer, and is released.
 
-Each gesture is prepared once and answers any number of goals; `curves` is what it has come to, which are those before
-it until the first. Nothing is kept of a goal that is refused.
+A drag is prepared once and accepts any number of goals; each `drag` returns the curves for that goal. A goal that is
+refused changes nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ IDENTITY_QUATERNION = (0.0, 0.0, 0.0, 1.0)
 
 @dataclass(frozen=True)
 class DragTarget:
-    """Where the pointer is: of its three parts a gesture takes the one that it is about."""
+    """The goal of a drag; each kind of drag uses one of the three fields."""
 
     to: Triple | None = None
     turn: Quaternion | None = None
@@ -41,36 +41,37 @@ class DragTarget:
 
 @dataclass(frozen=True)
 class DragResult:
-    """What one goal came to. `blocked` has the edit and the outcome for which offers can be worked out."""
+    """The result of one goal. `blocked` has the edit and the result for which suggestions can be computed."""
 
     curves: Curves
     reached: bool = True
     distance: float = 0.0
     angle: float = 0.0
     drift: float = 0.0
+    start_distance: float = 0.0  # metres between the point and its goal before the drag
     blocks: tuple[Obstacle, ...] = ()
     blocked: tuple[Edit, EditResult] | None = None
 
 
 class DragProtocol(Protocol):
-    """What all kinds have in common."""
+    """The interface of all kinds of drags."""
 
     point: Point
-    time: float  # of the file's own clock
+    time: float  # seconds on the file's clock
     before: Curves
     note: str
 
     def drag(self, goal: DragTarget) -> DragResult:
-        """Another goal."""
+        """Solve for another goal."""
         ...
 
     def final_curves(self) -> Curves:
-        """The curves to keep when it is let go."""
+        """The curves to commit on release."""
         ...
 
 
 class PointDrag:
-    """A point is moved or turned at a time between keys: tangents change, keys do not."""
+    """Move or rotate a point at a time between keys: tangents change, keys do not."""
 
     def __init__(
         self, ground: RigCache, curves: Curves, point: Point, time: float, turning: bool, held: Constraints, edges: str
@@ -84,36 +85,37 @@ class PointDrag:
         self.place, self.turn = begun.places[0], begun.turns[0]
 
     def drag(self, goal: DragTarget) -> DragResult:
-        """Move to a place, or turn where it is."""
+        """Move to a position, or rotate in place."""
         if self.turning:
             if goal.turn is None:
-                raise InvalidInput("a turn should say `turn`, a quaternion, but does not")
+                raise InvalidInput("a turn should have a quaternion `turn`")
             outcome = self._session.update([MovePoint(self.point, self.time, by=ZERO_VECTOR, turn_to=goal.turn)])
         else:
             if goal.to is None:
-                raise InvalidInput("a move should say `to`, a place, but does not")
+                raise InvalidInput("a move should have a position `to`")
             outcome = self._session.update(to=goal.to)
-        gesture = self._session.gesture
-        assert gesture is not None
+        drag = self._session.drag
+        assert drag is not None
         return DragResult(
             outcome.curves,
             outcome.reached,
             outcome.distance,
             outcome.angle,
             outcome.drift,
+            outcome.start_distance,
             outcome.blocks,
-            None if outcome.reached else (gesture.edit, outcome),
+            None if outcome.reached else (drag.edit, outcome),
         )
 
     def final_curves(self) -> Curves:
-        """As it was seen last."""
+        """The curves of the last goal."""
         return self._session.curves
 
 
 class RetimeDrag:
-    """The frames around a moment are spread or gathered [Ciccone 2019, eq. 12], of what moves the point.
+    """Stretch or compress the time around a moment [Ciccone 2019, eq. 12], for the channels that move the point.
 
-    Channels that move anything that is pinned are left alone.
+    Channels that move a pinned point are left alone.
     """
 
     def __init__(self, rig: PosedRig, curves: Curves, point: Point, time: float, held: Constraints, edges: str) -> None:
@@ -122,25 +124,27 @@ class RetimeDrag:
         self._edges, self._now = edges, curves
         moved = _movers(rig, curves, [point]) - _movers(rig, curves, [pin.point for pin in held.pins])
         if not moved:
-            raise InvalidInput(f"all that moves {point.name} moves something that is pinned; release the pin first")
+            raise InvalidInput(
+                f"every channel that moves {point.name} also moves a pinned point; release the pin first"
+            )
         self._targets = [curves.curves[i].channel for i in sorted(moved)]
-        timing.scale_timing(curves, time, 0.0, self._targets, edges)  # refused now, where it would be later
+        timing.scale_timing(curves, time, 0.0, self._targets, edges)  # raises now rather than at the first goal
 
     def drag(self, goal: DragTarget) -> DragResult:
-        """Another factor of the speed."""
+        """Change the speed by another factor."""
         if goal.factor is None:
-            raise InvalidInput("timing should say `factor`, how many times as fast, but does not")
+            raise InvalidInput("timing should have a speed `factor`")
         sigma = timing.sigma_of(goal.factor)
         self._now = timing.scale_timing(self.before, self.time, sigma, self._targets, self._edges)
         return DragResult(self._now)
 
     def final_curves(self) -> Curves:
-        """As it was seen last."""
+        """The curves of the last goal."""
         return self._now
 
 
 class PoseDrag:
-    """A point of the pose at one time is moved or turned, and the pose becomes keys."""
+    """Move or rotate a point of the pose at one time; the pose becomes keys."""
 
     def __init__(
         self,
@@ -156,42 +160,44 @@ class PoseDrag:
         self.point, self.time, self.before, self.turning = point, time, curves, turning
         self.note = f"pose {point.name}"
         self._insert = insert
-        # with keys everywhere at this time the pose can be seen at once; which of them stay is known at the end
+        # keys on all channels show the pose at once; `final_curves` keeps those of the channels that changed
         self._ready = insert_key(curves, time) if insert else curves
         self._move = MovePoint(point, time, by=ZERO_VECTOR, turn_to=IDENTITY_QUATERNION if turning else None)
-        own = [each for each in pins if each != point]
+        others = [each for each in pins if each != point]
         self._gesture = begin_pose(
             rig,
             self._ready,
             [self._move],
             time=time,
-            pins=[Pin(each) for each in own],
+            pins=[Pin(each) for each in others],
             limits=held.limits,
             stiffness=held.stiffness,
         )
         self._posed: PoseResult | None = None
 
     def drag(self, goal: DragTarget) -> DragResult:
-        """Another place or another turn of the point."""
+        """Another position or orientation of the point."""
         if self.turning:
             if goal.turn is None:
-                raise InvalidInput("a turn should say `turn`, a quaternion, but does not")
+                raise InvalidInput("a turn should have a quaternion `turn`")
             move = replace(self._move, turn_to=goal.turn)
         else:
             if goal.to is None:
-                raise InvalidInput("a move should say `to`, a place, but does not")
+                raise InvalidInput("a move should have a position `to`")
             move = replace(self._move, by=None, to=goal.to)
         posed = self._posed = self._gesture.update([move])
         curves = key_pose(self._ready, self.time, posed)
-        return DragResult(curves, posed.reached, posed.distance, posed.angle, posed.drift, posed.blocks)
+        return DragResult(
+            curves, posed.reached, posed.distance, posed.angle, posed.drift, posed.start_distance, posed.blocks
+        )
 
     def final_curves(self) -> Curves:
-        """Keys for the channels that the pose has changed, and for no others."""
+        """The curves with keys on the channels that the pose has changed only."""
         return self.before if self._posed is None else key_pose(self.before, self.time, self._posed, self._insert)
 
 
 def _movers(rig: PosedRig, curves: Curves, points: Sequence[Point]) -> set[int]:
-    """The numbers of the curves that move or turn any of the points."""
+    """The numbers of the curves that move or rotate any of the points."""
     if not points:
         return set()
     states = states_of(rig, curves.channels, points)

@@ -1,13 +1,11 @@
-"""Edited curves as content files of the project: named by what they hold, never changed, kept to the last bit.
+"""A clip that is being edited: the committed curves, the drag in progress, and the view of both.
 
-One file has all arrays of an animation end to end, and a header that says which are whose. The name is a digest of the
-bytes, so that undo, which goes back to an earlier name, goes back to the very same bytes.
+`EditedClip` knows no sockets and no documents; the controller calls it in the solver's thread only. `edit_state` is
+what the page is told of it.
 
-A clip that is being edited: the curves as they are kept, the gesture that goes on, and what is seen of both.
-
-No sockets and no documents here: everything belongs to the one thread that solves (`desk` sees to that).
-
-What the page is told of a clip that is being edited.
+Committed curves are content files of the project: one file holds all arrays of an animation end to end, and a header
+with the channel and key count of each. The file is named by a digest of its bytes and never changed, so that undo,
+which goes back to an earlier name, restores the same bytes.
 """
 
 from __future__ import annotations
@@ -42,85 +40,14 @@ from understudy.studio.viewport.packing import FramePacker
 
 CONTENT_VERSION = 1
 CONTENT_ENDING = ".npz"
-MAX_CONTENT_BYTES = 1 << 30  # bytes
+MAX_CONTENT_BYTES = 1 << 30
 CONTENT_ARRAYS = ("times", "values", "segments", "before", "after")
-
-
-def pack_curves(curves: Curves) -> bytes:
-    """The bytes of an animation; the same for the same animation."""
-    told = [
-        {
-            "target": curve.channel.target,
-            "kind": curve.channel.kind,
-            "columns": list(curve.channel.columns),
-            "keys": len(curve),
-            "extrapolation": list(curve.extrapolation),
-        }
-        for curve in curves.curves
-    ]
-    header = json.dumps({"version": CONTENT_VERSION, **clip_metadata(curves), "curves": told})
-    arrays = {name: np.concatenate([getattr(c, name).reshape(-1) for c in curves.curves]) for name in CONTENT_ARRAYS}
-    stream = io.BytesIO()
-    np.savez(stream, **{"header": np.array(header), **arrays})  # type: ignore[arg-type]
-    return stream.getvalue()
-
-
-def unpack_curves(data: bytes, name: str) -> Curves:
-    """The animation of `packed`, checked; `name` is what errors call it."""
-    try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as found:
-            header = json.loads(str(found["header"]))
-            flat = {each: found[each] for each in CONTENT_ARRAYS}
-        return _curves_from_arrays(header, flat)
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, InvalidInput) as error:
-        raise BadFile(name, f"the edited curves are damaged: {str(error).splitlines()[0]}") from None
-
-
-def _curves_from_arrays(header: Any, flat: dict[str, Any]) -> Curves:
-    if header["version"] != CONTENT_VERSION:
-        raise InvalidInput(f"they are of version {header['version']}, and {CONTENT_VERSION} is expected")
-    at = dict.fromkeys(CONTENT_ARRAYS, 0)
-
-    def take(name: str, *shape: int) -> Any:
-        count = int(np.prod(shape))
-        part = flat[name][at[name] : at[name] + count]
-        at[name] += count
-        return part.reshape(shape)
-
-    made = []
-    for told in header["curves"]:
-        channel = Channel(str(told["target"]), str(told["kind"]), tuple(told["columns"]))
-        keys, n = int(told["keys"]), len(channel)
-        arrays = take("times", keys), take("values", keys, n), take("segments", keys - 1)
-        first, last = told["extrapolation"]
-        made.append(Curve(channel, *arrays, take("before", keys, n, 2), take("after", keys, n, 2), (first, last)))
-    return Curves(header["name"], made, header["labels"], header["rate"], header["about"], header["moments"])
-
-
-def write_curves(curves: Curves, folder: Path) -> str:
-    """Keep an animation in a folder, whole or not at all; returns the name of its file."""
-    data = pack_curves(curves)
-    name = hashlib.sha256(data).hexdigest()[:24] + CONTENT_ENDING
-    if not (folder / name).exists():
-        with files.write_atomically(folder / name) as temporary:
-            temporary.write_bytes(data)
-    return name
-
-
-def read_curves(place: Path, name: str) -> Curves:
-    """The animation of a file that `write` made; `name` is what errors call it."""
-    try:
-        if place.stat().st_size > MAX_CONTENT_BYTES:
-            raise BadFile(name, "is larger than curves can be")
-        data = place.read_bytes()
-    except OSError:
-        raise BadFile(name, "the edited curves are gone") from None
-    return unpack_curves(data, name)
+TIME_DIGITS = 6  # decimals of a second in key times; closer keys count as one
 
 
 @dataclass(frozen=True)
 class DragUpdate:
-    """What one goal of a gesture came to, and what is seen of it."""
+    """The result of one goal of a drag, and its picture."""
 
     step: DragResult
     picture: CharacterView
@@ -130,7 +57,7 @@ class DragUpdate:
 
 
 class EditedClip:
-    """Times given are seconds from the beginning of the clip, those of curves the file's own clock."""
+    """The clip, its drag and its view. Arguments are seconds from the beginning; curves have the file's clock."""
 
     def __init__(self, rig: PosedRig, packer: FramePacker, animation: Clip | Curves, curves: Curves | None) -> None:
         self.rig, self.animation = rig, animation
@@ -143,18 +70,18 @@ class EditedClip:
         self.baked = self._is_baked(self.committed)
         self.view = EditView(self.ground, packer, self.committed, self.origin, self._seconds())
         self.gesture: DragProtocol | None = None
-        self.step: DragResult | None = None  # of the gesture, or of the last that was kept
+        self.step: DragResult | None = None  # the last result of the drag
 
     def _is_baked(self, curves: Curves) -> bool:
-        """Whether it has to be reduced first: what has fewer keys than its clip was reduced, however close they lie."""
+        """Whether the curves must be reduced first; curves with fewer keys than the clip were reduced already."""
         return curves.key_count >= self.source_keys and reduction.is_baked(curves)
 
     def _seconds(self) -> float:
-        """How long it lasts: as long as the clip, and longer where keys were moved beyond its end."""
+        """The duration: that of the clip, or longer if keys were moved beyond its end."""
         return max(float(self.animation.duration), self.committed.end - self.origin)
 
     def adopt(self, curves: Curves) -> CharacterView:
-        """Other curves, to be kept; a gesture that goes on is over."""
+        """Replace the committed curves; a drag in progress ends."""
         self.gesture = None
         other = curves.channels != self.committed.channels
         self.committed = curves
@@ -165,12 +92,12 @@ class EditedClip:
         return self.view.show(curves, whole=True)
 
     def preview(self, curves: Curves, also: tuple[int, int] | None = None) -> CharacterView:
-        """Curves that are only shown."""
+        """Show curves without committing them."""
         return self.view.show(curves, also=also)
 
     def begin(self, point: Point, moment: float, operation: str, held: Constraints, edges: str) -> tuple[Array, Array]:
-        """Take hold of a point between keys; returns where it is, (3,) and (4,)."""
-        self._open_to_gestures()
+        """Begin to drag a point between keys; returns its position (3,) and orientation (4,)."""
+        self._check_editable()
         at, curves = self._inside(moment), self.committed
         if operation == "time":
             self.gesture = RetimeDrag(self.rig, curves, point, at, held, edges)
@@ -181,13 +108,13 @@ class EditedClip:
     def begin_pose(
         self, point: Point, moment: float, turning: bool, pins: Sequence[Point], held: Constraints, insert: bool
     ) -> tuple[Array, Array]:
-        """Take hold of a point of the pose; returns where it is."""
-        self._open_to_gestures()
+        """Begin to drag a point of the pose; returns its position (3,) and orientation (4,)."""
+        self._check_editable()
         at = self._inside(moment)
         self.gesture = PoseDrag(self.rig, self.committed, point, at, turning, pins, held, insert)
         return self._start_drag(moment, point)
 
-    def _open_to_gestures(self) -> None:
+    def _check_editable(self) -> None:
         if self.gesture is not None:
             self.cancel()
         if self.baked:
@@ -206,10 +133,10 @@ class EditedClip:
         return self.view.where(point, self.origin + moment)
 
     def drag(self, goal: DragTarget, also: tuple[int, int] | None = None) -> DragUpdate:
-        """Another goal of the gesture."""
+        """Solve for another goal of the drag."""
         gesture = self.gesture
         if gesture is None:
-            raise InvalidInput("there is no gesture that could go on")
+            raise InvalidInput("no drag is in progress")
         began = time.perf_counter()
         step = gesture.drag(goal)
         picture = self.preview(step.curves, also)
@@ -220,7 +147,7 @@ class EditedClip:
         return DragUpdate(step, picture, (x, y, z), (i, j, k, w), 1e3 * (time.perf_counter() - began))
 
     def end_drag(self) -> Curves | None:
-        """End the gesture; returns the curves to keep, None where nothing has changed."""
+        """The curves to commit on release; None if nothing has changed."""
         gesture = self.gesture
         if gesture is None or self.step is None:
             return None
@@ -228,7 +155,7 @@ class EditedClip:
         return None if same_curves(curves, self.committed) else curves
 
     def cancel(self) -> CharacterView:
-        """Back to the curves that are kept."""
+        """End the drag and go back to the committed curves."""
         self.gesture = None
         return self.view.show(self.committed, whole=True)
 
@@ -237,13 +164,10 @@ class EditedClip:
         return self.view.rows(times)
 
 
-TIME_DIGITS = 6  # of a second: keys that lie closer are one
-
-
 def edit_state(
     entry: EditEntry, editing: EditedClip, curves: Sequence[MotionCurveEntry], copied: bool, revision: int
 ) -> EditState:
-    """The state of an edit, as the page has it."""
+    """The state of an edit, for the page."""
     view, committed = editing.view, editing.committed
     channels = tuple(
         EditChannel(
@@ -280,3 +204,75 @@ def edit_state(
         editing.pairs,
         revision,
     )
+
+
+def pack_curves(curves: Curves) -> bytes:
+    """An animation as bytes; equal animations give equal bytes."""
+    entries = [
+        {
+            "target": curve.channel.target,
+            "kind": curve.channel.kind,
+            "columns": list(curve.channel.columns),
+            "keys": len(curve),
+            "extrapolation": list(curve.extrapolation),
+        }
+        for curve in curves.curves
+    ]
+    header = json.dumps({"version": CONTENT_VERSION, **clip_metadata(curves), "curves": entries})
+    arrays = {name: np.concatenate([getattr(c, name).reshape(-1) for c in curves.curves]) for name in CONTENT_ARRAYS}
+    stream = io.BytesIO()
+    np.savez(stream, **{"header": np.array(header), **arrays})  # type: ignore[arg-type]
+    return stream.getvalue()
+
+
+def unpack_curves(data: bytes, name: str) -> Curves:
+    """The animation from the bytes of `pack_curves`, checked; `name` is for error messages."""
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            header = json.loads(str(arrays["header"]))
+            flat = {name: arrays[name] for name in CONTENT_ARRAYS}
+        return _curves_from_arrays(header, flat)
+    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, InvalidInput) as error:
+        raise BadFile(name, f"the edited curves are damaged: {str(error).splitlines()[0]}") from None
+
+
+def _curves_from_arrays(header: Any, flat: dict[str, Any]) -> Curves:
+    if header["version"] != CONTENT_VERSION:
+        raise InvalidInput(f"their version should be {CONTENT_VERSION}, but is {header['version']}")
+    at = dict.fromkeys(CONTENT_ARRAYS, 0)
+
+    def take(name: str, *shape: int) -> Any:
+        count = int(np.prod(shape))
+        part = flat[name][at[name] : at[name] + count]
+        at[name] += count
+        return part.reshape(shape)
+
+    curves = []
+    for entry in header["curves"]:
+        channel = Channel(str(entry["target"]), str(entry["kind"]), tuple(entry["columns"]))
+        keys, n = int(entry["keys"]), len(channel)
+        arrays = take("times", keys), take("values", keys, n), take("segments", keys - 1)
+        first, last = entry["extrapolation"]
+        curves.append(Curve(channel, *arrays, take("before", keys, n, 2), take("after", keys, n, 2), (first, last)))
+    return Curves(header["name"], curves, header["labels"], header["rate"], header["about"], header["moments"])
+
+
+def write_curves(curves: Curves, folder: Path) -> str:
+    """Write an animation into a folder atomically; returns the name of its file."""
+    data = pack_curves(curves)
+    name = hashlib.sha256(data).hexdigest()[:24] + CONTENT_ENDING
+    if not (folder / name).exists():
+        with files.write_atomically(folder / name) as temporary:
+            temporary.write_bytes(data)
+    return name
+
+
+def read_curves(place: Path, name: str) -> Curves:
+    """The animation of a file of `write_curves`; `name` is for error messages."""
+    try:
+        if place.stat().st_size > MAX_CONTENT_BYTES:
+            raise BadFile(name, "is larger than curves can be")
+        data = place.read_bytes()
+    except OSError:
+        raise BadFile(name, "the file of the edited curves is missing") from None
+    return unpack_curves(data, name)

@@ -1,12 +1,10 @@
-"""Keys of one curve brought to other times and values, with their handles.
+"""The changes of keys that the graph editor and the dope sheet make: many at once, curves in, curves out.
 
-The keys are put in the order of their new times; one that comes to lie on another replaces it. With q the new length of
+Keys are named by their index in the curves before the drag.
+
+Moved keys are sorted by their new times; a moved key that comes to lie on another replaces it. With q the new length of
 a segment over the old, a handle that faces it becomes (q dt, q f dv), so that it keeps its share of the segment, and
-with f = 1 its slope; f is what its key's values are stretched by over what its times are.
-
-What the graph editor and the dope sheet do to keys: many changes at once, curves in, curves out.
-
-Keys are named by their place in the curves before the gesture; how they are moved is said in `key_moving`.
+with f = 1 its slope; f is the scale of its key's values over the scale of its times.
 """
 
 from __future__ import annotations
@@ -27,11 +25,60 @@ from understudy.edit.selection import with_curves
 from understudy.errors import InvalidInput
 from understudy.studio.messages.edit_keys import ChannelRef, EditKeys, KeyChange, KeyInsert, KeyRef, KeyRuns
 
+SEGMENT_KINDS = {"stepped": STEP, "linear": LINEAR, "bezier": BEZIER}
+TANGENT_RULES = {
+    "auto": handles.clamp_tangents,
+    "smooth": handles.smooth_tangents,
+    "flat": handles.flatten_tangents,
+    "linear": handles.straighten_tangents,
+}
+Item = TypeVar("Item", bound=KeyChange | KeyRef | KeyInsert | KeyRuns)
+
+
+def apply_key_changes(curves: Curves, request: EditKeys, origin: float) -> Curves:
+    """The curves after a request; `origin` is the start of the clip on the file's clock, seconds."""
+    result = list(curves.curves)
+    moved: dict[int, Array] = {}  # the new times of the keys of a curve, by its number
+    if request.transform is not None:
+        scale = request.transform.time, request.transform.value
+        for number, chosen in _key_masks(curves, (), request.transform.keys).items():
+            result[number], moved[number] = transform_keys(result[number], chosen, *scale, origin)
+    for number, own in _by_curve(curves, request.changes).items():
+        result[number], moved[number] = _change_curve(result[number], own, origin)
+
+    def times_of(number: int, chosen: Array) -> list[float]:
+        times = moved.get(number, curves.curves[number].times)
+        return sorted(set(times[chosen.any(axis=1)].tolist()))
+
+    for number, chosen in _key_masks(curves, request.keys, request.runs).items():
+        result[number] = _with_tangents(result[number], times_of(number, chosen), request.broken, request.automatic)
+    for number, chosen in _key_masks(curves, request.delete, request.delete_runs).items():
+        for time in times_of(number, chosen):
+            result[number] = keys.remove_key(Curves("one", [result[number]]), time).curves[0]
+    for number, inserts in _by_curve(curves, request.insert).items():
+        for insert in inserts:
+            result[number] = _insert_key(result[number], insert, origin)
+    return with_curves(curves, result)
+
+
+def channel_numbers(curves: Curves, channels: Sequence[ChannelRef] | None) -> list[int]:
+    """The numbers of the named channels; None names all, a target alone all of its channels."""
+    if channels is None:
+        return list(range(len(curves)))
+    known = _names(curves)
+    found: dict[int, None] = {}
+    for ref in channels:
+        own = known.get((ref.target, ref.channel))
+        if own is None:
+            raise InvalidInput(f"the clip has no channel {ref.channel or 'at all'} of {ref.target!r}")
+        found.update(dict.fromkeys(own))
+    return list(found)
+
 
 def transform_keys(
     curve: Curve, chosen: Array, time: tuple[float, float], value: tuple[float, float], origin: float
 ) -> tuple[Curve, Array]:
-    """Keys moved and scaled, `chosen` (K, n) bool; and the new times (K,) of the keys as they were numbered.
+    """The curve with `chosen` (K, n) bool keys moved and scaled, and the new times (K,) by the old index.
 
     t' = s t + o with t from `origin` on, v' = r v + p.
     """
@@ -47,7 +94,7 @@ def transform_keys(
 
 
 def check_times(times: Array, origin: float) -> None:
-    """Refuses keys before the beginning of the clip."""
+    """Raise `InvalidInput` for keys before the beginning of the clip."""
     if times.min() < origin - KEY_TIME_TOLERANCE_SECONDS:
         first = times.min() - origin
         raise InvalidInput(f"a key should not lie before the beginning of the clip, but one would be at {first:.4g} s")
@@ -56,9 +103,9 @@ def check_times(times: Array, origin: float) -> None:
 def rearrange_keys(
     curve: Curve, times: Array, values: Array, before: Array, after: Array, given: Array, f: Array
 ) -> Curve:
-    """The curve with its keys (K,) at other times; handles `given` (2, K, n) bool, before and after, are final."""
+    """The curve with its keys at other times (K,); `given` (2, K, n) bool handles, before and after, are final."""
     moved = times != curve.times
-    order = np.lexsort((moved, times))  # of two at one time the one that was moved comes last, and stays
+    order = np.lexsort((moved, times))  # of two keys at one time the moved one comes last, and stays
     order = order[np.append(np.diff(times[order]) > KEY_TIME_TOLERANCE_SECONDS, True)]
     leaving = np.append(curve.segments, curve.segments[-1:]) if len(curve) > 1 else np.zeros(1, np.uint8)
     times, values, new_before, new_after = times[order], values[order], before[order], after[order]
@@ -77,57 +124,6 @@ def rearrange_keys(
             fit_handles(new_before[1:], new[:, None]),
         )
     return Curve(curve.channel, times, values, leaving[order][:-1], new_before, new_after, curve.extrapolation)
-
-
-SEGMENT_KINDS = {"stepped": STEP, "linear": LINEAR, "bezier": BEZIER}
-TANGENT_RULES = {
-    "auto": handles.clamp_tangents,
-    "smooth": handles.smooth_tangents,
-    "flat": handles.flatten_tangents,
-    "linear": handles.straighten_tangents,
-}
-
-Item = TypeVar("Item", bound=KeyChange | KeyRef | KeyInsert | KeyRuns)
-
-
-def apply_key_changes(curves: Curves, request: EditKeys, origin: float) -> Curves:
-    """The curves after a request; `origin` is the time of the file's own clock at which the clip begins."""
-    made = list(curves.curves)
-    moved: dict[int, Array] = {}  # the new times of the keys of a curve, by its number
-    if request.transform is not None:
-        scale = request.transform.time, request.transform.value
-        for number, chosen in _key_masks(curves, (), request.transform.keys).items():
-            made[number], moved[number] = transform_keys(made[number], chosen, *scale, origin)
-    for number, own in _by_curve(curves, request.changes).items():
-        made[number], moved[number] = _change_curve(made[number], own, origin)
-
-    def times_of(number: int, chosen: Array) -> list[float]:
-        times = moved.get(number, curves.curves[number].times)
-        return sorted(set(times[chosen.any(axis=1)].tolist()))
-
-    for number, chosen in _key_masks(curves, request.keys, request.runs).items():
-        made[number] = _with_tangents(made[number], times_of(number, chosen), request.broken, request.automatic)
-    for number, chosen in _key_masks(curves, request.delete, request.delete_runs).items():
-        for time in times_of(number, chosen):
-            made[number] = keys.remove_key(Curves("one", [made[number]]), time).curves[0]
-    for number, inserts in _by_curve(curves, request.insert).items():
-        for insert in inserts:
-            made[number] = _insert_key(made[number], insert, origin)
-    return with_curves(curves, made)
-
-
-def channel_numbers(curves: Curves, channels: Sequence[ChannelRef] | None) -> list[int]:
-    """The numbers of channels that are named; all where None is given, and those of a target where only that is."""
-    if channels is None:
-        return list(range(len(curves)))
-    known = _names(curves)
-    found: dict[int, None] = {}
-    for ref in channels:
-        own = known.get((ref.target, ref.channel))
-        if own is None:
-            raise InvalidInput(f"the clip has no channel {ref.channel or 'at all'} of {ref.target!r}")
-        found.update(dict.fromkeys(own))
-    return list(found)
 
 
 def _names(curves: Curves) -> dict[tuple[str, str], list[int]]:
@@ -153,7 +149,7 @@ def _by_curve(curves: Curves, items: Sequence[Item]) -> dict[int, list[Item]]:
 
 
 def _key_masks(curves: Curves, refs: Sequence[KeyRef], runs: Sequence[KeyRuns]) -> dict[int, Array]:
-    """Which keys and columns (K, n) bool are meant, by the number of their curve."""
+    """The selected keys and columns (K, n) bool, by the number of their curve."""
     result: dict[int, Array] = {}
 
     def mask(number: int) -> Array:
@@ -169,7 +165,7 @@ def _key_masks(curves: Curves, refs: Sequence[KeyRef], runs: Sequence[KeyRuns]) 
             columns = slice(None) if each.columns is None else [_column(curve, c) for c in each.columns]
             for first, last in each.runs:
                 if not first < last:
-                    raise InvalidInput(f"a run of keys should go on from its first key, but is {first} to {last}")
+                    raise InvalidInput(f"a run of keys should end after its first key, but is {first} to {last}")
                 _key(curve, last - 1)
                 mask(number)[first:last, columns] = True
     return result
@@ -192,7 +188,7 @@ def _column(curve: Curve, column: int | None) -> int:
 
 
 def _change_curve(curve: Curve, changes: Sequence[KeyChange], origin: float) -> tuple[Curve, Array]:
-    """The curve after changes, and the new times (K,) of its keys as they were numbered."""
+    """The curve after changes, and the new times (K,) of its keys by the old index."""
     curve = _with_segments(curve, changes)
     broken, times = is_broken(curve), np.array(curve.times)
     values, before, after = np.array(curve.values), np.array(curve.before), np.array(curve.after)
@@ -219,7 +215,7 @@ def _change_curve(curve: Curve, changes: Sequence[KeyChange], origin: float) -> 
 
 
 def _with_segments(curve: Curve, changes: Sequence[KeyChange]) -> Curve:
-    """The curve with segments of the kinds that are asked for; those beside a handle that moves become Bezier."""
+    """The curve with the requested kinds of segments; those beside a moved handle become Bezier."""
     count = len(curve) - 1
     segments, bezier = np.array(curve.segments), np.zeros(count, bool)
     for change in changes:
@@ -236,7 +232,7 @@ def _with_segments(curve: Curve, changes: Sequence[KeyChange]) -> Curve:
 
 
 def _with_tangents(curve: Curve, times: Sequence[float], broken: bool | None, rule: str | None) -> Curve:
-    """The keys at some times with their tangents broken or joined, and by a rule of graph editors."""
+    """The curve with the tangents at some times broken or joined, then set by a rule of graph editors."""
     alone = Curves("one", [curve])
     every = len(times) == len(curve)
     for time in [None] if every else times:

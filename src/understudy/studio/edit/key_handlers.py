@@ -1,7 +1,4 @@
-"""Keys and poses: set, removed, moved, copied, mirrored, mixed; and strokes.
-
-Reducing a clip to editable keys: previews that replace each other, and the one that is adopted.
-"""
+"""Handlers of the edit mode for keys, poses, strokes and reduction."""
 
 from __future__ import annotations
 
@@ -28,75 +25,75 @@ if TYPE_CHECKING:
 
 @handles_request(edit_keys.EditKey)
 async def key(session: Session, request: edit_keys.EditKey) -> edit.EditEnded:
-    """Keys at a time, the motion as it is."""
+    """Insert keys at a time; the motion stays as it is."""
 
-    def keyed(curves: Curves, origin: float) -> Curves:
+    def insert(curves: Curves, origin: float) -> Curves:
         numbers = key_edits.channel_numbers(curves, request.channels)
         return keys.insert_key(curves, request.time + origin, [curves.curves[i].channel for i in numbers])
 
-    return await _commit(edit_controller(session), keyed, f"key at {request.time:.4g} s")
+    return await _commit(edit_controller(session), insert, f"key at {request.time:.4g} s")
 
 
 @handles_request(edit_keys.EditUnkey)
 async def unkey(session: Session, request: edit_keys.EditUnkey) -> edit.EditEnded:
-    """No keys at a time."""
+    """Remove the keys at a time."""
 
-    def bare(curves: Curves, origin: float) -> Curves:
+    def remove(curves: Curves, origin: float) -> Curves:
         numbers = key_edits.channel_numbers(curves, request.channels)
         return keys.remove_key(curves, request.time + origin, [curves.curves[i].channel for i in numbers])
 
-    return await _commit(edit_controller(session), bare, f"remove the keys at {request.time:.4g} s")
+    return await _commit(edit_controller(session), remove, f"remove the keys at {request.time:.4g} s")
 
 
 @handles_request(edit_keys.EditCopyPose)
 async def copy_pose(session: Session, request: edit_keys.EditCopyPose) -> None:
     """Copy the pose at a time."""
-    desk = edit_controller(session)
-    editing = desk.editing
-    async with desk.turn:
-        desk.pose = await desk.work(poses.copy_pose, editing.view.curves, request.time + editing.origin)
-    desk.announce()
+    controller = edit_controller(session)
+    editing = controller.editing
+    async with controller.edit_lock:
+        controller.pose = await controller.work(poses.copy_pose, editing.view.curves, request.time + editing.origin)
+    controller.announce()
 
 
 @handles_request(edit_keys.EditPastePose)
 async def paste_pose(session: Session, request: edit_keys.EditPastePose) -> edit.EditEnded:
     """Set the copied pose as keys."""
-    desk = edit_controller(session)
-    pose = desk.pose
+    controller = edit_controller(session)
+    pose = controller.pose
     if pose is None:
         raise InvalidInput("there is no pose to paste; copy one first")
 
-    def pasted(curves: Curves, origin: float) -> Curves:
+    def paste(curves: Curves, origin: float) -> Curves:
         numbers = key_edits.channel_numbers(curves, request.channels)
-        own = poses.mirror_pose(desk.editing.rig, pose) if request.mirror else pose
-        return poses.paste_pose(curves, request.time + origin, own, numbers)
+        pasted = poses.mirror_pose(controller.editing.rig, pose) if request.mirror else pose
+        return poses.paste_pose(curves, request.time + origin, pasted, numbers)
 
-    return await _commit(desk, pasted, "paste a mirrored pose" if request.mirror else "paste a pose")
+    return await _commit(controller, paste, "paste a mirrored pose" if request.mirror else "paste a pose")
 
 
 @handles_request(edit_keys.EditTween)
 async def tween(session: Session, request: edit_keys.EditTween) -> edit.EditEnded:
-    """A pose between the neighbouring keys."""
+    """Set a pose between the neighbouring keys."""
 
-    def tweened(curves: Curves, origin: float) -> Curves:
+    def interpolate(curves: Curves, origin: float) -> Curves:
         numbers = key_edits.channel_numbers(curves, request.channels)
         return poses.tween_pose(curves, request.time + origin, request.share, numbers)
 
-    return await _preview_or_commit(edit_controller(session), tweened, request.final, "a pose between keys")
+    return await _preview_or_commit(edit_controller(session), interpolate, request.final, "a pose between keys")
 
 
 @handles_request(edit_keys.EditKeys)
 async def change_keys(session: Session, request: edit_keys.EditKeys) -> edit.EditEnded:
-    """Keys as the graph editor and the dope sheet change them."""
+    """Change keys in the graph editor or the dope sheet."""
 
-    def changed(curves: Curves, origin: float) -> Curves:
+    def change(curves: Curves, origin: float) -> Curves:
         return key_edits.apply_key_changes(curves, request, origin)
 
-    return await _preview_or_commit(edit_controller(session), changed, request.final, _history_note(request))
+    return await _preview_or_commit(edit_controller(session), change, request.final, _history_note(request))
 
 
 def _history_note(request: edit_keys.EditKeys) -> str:
-    """What a change of keys is called in the history."""
+    """The name of a change of keys in the history."""
     if request.insert:
         return "insert keys"
     if request.delete or request.delete_runs:
@@ -112,27 +109,27 @@ def _history_note(request: edit_keys.EditKeys) -> str:
 
 @handles_request(edit_keys.EditAbandon)
 async def abandon(session: Session, request: edit_keys.EditAbandon) -> None:
-    """Back to the curves that are kept."""
-    desk = edit_controller(session)
-    editing = desk.editing
-    async with desk.turn:
-        desk.gesture = 0
-        desk.send(await desk.work(editing.cancel))
+    """End a preview: go back to the committed curves."""
+    controller = edit_controller(session)
+    editing = controller.editing
+    async with controller.edit_lock:
+        controller.gesture = 0
+        controller.send(await controller.work(editing.cancel))
 
 
 @handles_request(edit.EditSketch)
 async def draw(session: Session, request: edit.EditSketch) -> edit.EditSketched:
     """Let a point follow a stroke."""
-    desk = edit_controller(session)
-    editing, own = desk.editing, desk.constraints
+    controller = edit_controller(session)
+    editing, constraints = controller.editing, controller.constraints
     if editing.baked:
         raise InvalidInput("this clip has a key on every frame; reduce it to editable keys first")
     start, stop = request.start + editing.origin, request.stop + editing.origin
     low, high = affected_span(editing.committed, [start, stop])
-    contacts = [each for each in own.contacts if each.stop > low and each.start < high]
-    holds = [each for each in own.holds if low < each.time < high]
+    contacts = [each for each in constraints.contacts if each.stop > low and each.start < high]
+    holds = [each for each in constraints.holds if low < each.time < high]
     point = point_of(request.point)
-    async with desk.turn:
+    async with controller.edit_lock:
         job = session.jobs.run(
             f"sketch {point.name}",
             lambda progress, cancelled: sketch_path(
@@ -142,82 +139,84 @@ async def draw(session: Session, request: edit.EditSketch) -> edit.EditSketched:
                 request.stroke,
                 start,
                 stop,
-                pins=own.pins,
+                pins=constraints.pins,
                 contacts=contacts,
                 holds=holds,
-                limits=own.limits,
-                stiffness=own.stiffness,
+                limits=constraints.limits,
+                stiffness=constraints.stiffness,
             ),
+            "sketch",
         )
         outcome = await job.result()
         if not same_curves(outcome.curves, editing.committed):
-            await desk.keep(outcome.curves, f"sketch {point.name}")
+            await controller.keep(outcome.curves, f"sketch {point.name}")
     sentence = outcome.blocks[0].sentence if outcome.blocks and not outcome.reached else ""
     return edit.EditSketched(outcome.reached, outcome.distance, sentence, outcome.notes)
 
 
-async def _preview_or_commit(
-    desk: EditController, change: Callable[[Curves, float], Curves], final: bool, note: str
-) -> edit.EditEnded:
-    """A change of the kept curves, only seen or for good; of those that are only seen the newest wins."""
-    if final:
-        return await _commit(desk, change, note)
-    editing = desk.editing
-
-    def work() -> Callable[[], None]:
-        picture = editing.preview(change(editing.committed, editing.origin), desk.missing())
-        return lambda: _send_picture(desk, picture)
-
-    await desk.run_newest(work)
-    return edit.EditEnded(editing.view.curves.key_count, True)
-
-
-def _send_picture(desk: EditController, picture: CharacterView) -> None:
-    desk.send(picture)
-
-
-async def _commit(desk: EditController, change: Callable[[Curves, float], Curves], note: str) -> edit.EditEnded:
-    editing = desk.editing
-    async with desk.turn:
-        try:
-            curves = await desk.work(change, editing.committed, editing.origin)
-        except InvalidInput:
-            desk.send(await desk.work(editing.cancel))  # what was shown of it is refused as well
-            raise
-        if same_curves(curves, editing.committed):
-            desk.send(await desk.work(editing.cancel))
-            return edit.EditEnded(curves.key_count, False)
-        desk.offering.clear()
-        return await desk.keep(curves, note)
-
-
 @handles_request(edit.EditReduce)
 async def reduce_clip(session: Session, request: edit.EditReduce) -> edit.EditReduced:
-    """Few keys for the clip itself, whatever was made of it since: a preview, or one undo step."""
-    desk = edit_controller(session)
-    editing, entry = desk.editing, desk.entry
-    last = desk.reducing
+    """Reduce the original clip to few keys: as a preview, or as one undo step."""
+    controller = edit_controller(session)
+    editing, entry = controller.editing, controller.entry
+    last = controller.reduction
     if last.job is not None:
         last.job.cancel()
     asked = entry.id, request.tolerance, request.angle, request.shared
-    few = last.few if last.asked == asked else None
-    if few is None:
+    result = last.result if last.asked == asked else None
+    if result is None:
         job = last.job = session.jobs.run(
             f"reduce {entry.clip}",
             lambda progress, cancelled: reduce_animation(
                 editing.animation, editing.rig, request.tolerance, request.angle, progress, request.shared
             ),
+            "reduce",
         )
         try:
-            few = await job.result()
+            result = await job.result()
         except JobCancelled:
             return edit.EditReduced(0, editing.source_keys, 0.0, 0.0, 0.0, True)
         finally:
             if last.job is job:
                 last.job = None
-        last.asked, last.few = asked, few
-    assert few is not None
+        last.asked, last.result = asked, result
+    assert result is not None
     if not request.preview:
-        async with desk.turn:
-            await desk.keep(few.curves, f"reduce to {few.keys} keys")
-    return edit.EditReduced(few.keys, few.source_keys, few.error, few.angle, few.seconds, False)
+        async with controller.edit_lock:
+            await controller.keep(result.curves, f"reduce to {result.keys} keys")
+    return edit.EditReduced(result.keys, result.source_keys, result.error, result.angle, result.seconds, False)
+
+
+async def _preview_or_commit(
+    controller: EditController, change: Callable[[Curves, float], Curves], final: bool, note: str
+) -> edit.EditEnded:
+    """Commit a change of the committed curves, or preview it; of waiting previews only the newest runs."""
+    if final:
+        return await _commit(controller, change, note)
+    editing = controller.editing
+
+    def work() -> Callable[[], None]:
+        picture = editing.preview(change(editing.committed, editing.origin), controller.missing())
+        return lambda: _send_picture(controller, picture)
+
+    await controller.run_newest(work)
+    return edit.EditEnded(editing.view.curves.key_count, True)
+
+
+def _send_picture(controller: EditController, picture: CharacterView) -> None:
+    controller.send(picture)
+
+
+async def _commit(controller: EditController, change: Callable[[Curves, float], Curves], note: str) -> edit.EditEnded:
+    editing = controller.editing
+    async with controller.edit_lock:
+        try:
+            curves = await controller.work(change, editing.committed, editing.origin)
+        except InvalidInput:
+            controller.send(await controller.work(editing.cancel))  # also undo the preview
+            raise
+        if same_curves(curves, editing.committed):
+            controller.send(await controller.work(editing.cancel))
+            return edit.EditEnded(curves.key_count, False)
+        controller.suggestions.clear()
+        return await controller.keep(curves, note)

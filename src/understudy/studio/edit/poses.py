@@ -1,10 +1,9 @@
-"""Poses between curves: copied, pasted as keys, mixed from the neighbouring keys.
+"""Poses of curves: copied, pasted as keys, mixed from the neighbouring keys, and mirrored.
 
-Poses with left and right exchanged, in the world and not bone by bone, so that any axes of the bones will do.
-
-With R the joints at rest and W posed, M = W R^-1 is what has happened to a joint since. The mirror image of that, for
-its partner, is S M S, with S the reflection at the plane between left and right. Where the character goes and faces
-stays: its heading H is taken out first, M = H (H^-1 M), and put back.
+A pose is mirrored in the world and not bone by bone, so that the axes of the bones do not matter. With R the joints at
+rest and W posed, M = W R^-1 is the motion of a joint since the rest pose. Its mirror image, for the partner joint, is S
+M S, with S the reflection at the plane between left and right. The character's heading H stays: it is removed first, M
+= H (H^-1 M), and put back.
 """
 
 from __future__ import annotations
@@ -24,6 +23,13 @@ from understudy.checks import Array
 from understudy.edit.selection import insert_key, replace_curves
 from understudy.errors import InvalidInput
 from understudy.maths import euler, quaternion
+
+OPPOSITE_WORDS = {"Left": "Right", "left": "right", "LEFT": "RIGHT", "Right": "Left", "right": "left", "RIGHT": "LEFT"}
+SIDE_WORD_PATTERN = re.compile("|".join(OPPOSITE_WORDS))
+SIDE_LETTER_PATTERN = re.compile(r"(^|[._\- :])([LlRr])(?=$|[._\- :])|(?<=[a-z0-9])([LR])$|^([LRlr])(?=[A-Z])")
+MOVED_JOINT_TOLERANCE = 1e-6  # metres, and matrix entries: a smaller motion counts as none
+NUMBER_SUFFIX_PATTERN = re.compile(r"_\d+$")
+OPPOSITE_LETTERS = {"L": "R", "R": "L", "l": "r", "r": "l"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +51,7 @@ def copy_pose(curves: Curves, time: float) -> CopiedPose:
 
 
 def paste_pose(curves: Curves, time: float, pose: CopiedPose, numbers: Sequence[int]) -> Curves:
-    """The pose as keys at a time, of those channels that both have."""
+    """The curves with the pose as keys at a time, on the channels that both have."""
 
     def value(curve: Curve) -> Array | None:
         name = curve.channel.target, curve.channel.kind
@@ -58,7 +64,7 @@ def paste_pose(curves: Curves, time: float, pose: CopiedPose, numbers: Sequence[
 
 
 def tween_pose(curves: Curves, time: float, share: float, numbers: Sequence[int]) -> Curves:
-    """Keys at a time that are so far on the way from the key before to the one after; below 0 and above 1 beyond."""
+    """Keys at a time, interpolated by `share` from the key before to the one after; it may lie outside 0 to 1."""
 
     def value(curve: Curve) -> Array | None:
         a = int(np.searchsorted(curve.times, time - KEY_TIME_TOLERANCE_SECONDS)) - 1
@@ -80,7 +86,7 @@ def tween_pose(curves: Curves, time: float, share: float, numbers: Sequence[int]
 def _with_keys(
     curves: Curves, time: float, numbers: Sequence[int], value: Callable[[Curve], Array | None]
 ) -> Curves | None:
-    """Keys at a time with other values, where there is one; None where there is none at all."""
+    """The curves with keys at a time, where `value` gives one; None if it gives none at all."""
     found = {i: own for i in numbers if (own := value(curves.curves[i])) is not None}
     if not found:
         return None
@@ -97,7 +103,7 @@ def _with_keys(
             old = quaternion.normalise(values[k])
             new = new if new @ old >= 0 else -new
             turn = quaternion.multiply(new, quaternion.inverse(old))
-            for handles in (before, after):  # they turn along, as those of a posed key do
+            for handles in (before, after):  # they rotate with the key
                 handles[k, :, 1] = quaternion.multiply(turn, handles[k, :, 1])
         values[k] = new
         return replace(curve, values=values, before=before, after=after)
@@ -105,16 +111,8 @@ def _with_keys(
     return replace_curves(keyed, which, put)
 
 
-OPPOSITE_WORDS = {"Left": "Right", "left": "right", "LEFT": "RIGHT", "Right": "Left", "right": "left", "RIGHT": "LEFT"}
-SIDE_WORD_PATTERN = re.compile("|".join(OPPOSITE_WORDS))
-SIDE_LETTER_PATTERN = re.compile(r"(^|[._\- :])([LlRr])(?=$|[._\- :])|(?<=[a-z0-9])([LR])$|^([LRlr])(?=[A-Z])")
-MOVED_JOINT_TOLERANCE = 1e-6  # metres, and parts of one: a joint that has moved less has not moved
-NUMBER_SUFFIX_PATTERN = re.compile(r"_\d+$")
-OPPOSITE_LETTERS = {"L": "R", "R": "L", "l": "r", "r": "l"}
-
-
 def opposite_name(name: str) -> str:
-    """The name of the other side; the same where a name has none: `LeftHand`, `hand.L`, `leg_l`, `LThumb`."""
+    """The name of the other side (`LeftHand`, `hand.L`, `leg_l`, `LThumb`); the same name if it has no side."""
     if SIDE_WORD_PATTERN.search(name):
         return SIDE_WORD_PATTERN.sub(lambda found: OPPOSITE_WORDS[found[0]], name)
 
@@ -126,9 +124,9 @@ def opposite_name(name: str) -> str:
 
 
 def opposite_joints(skeleton: Skeleton) -> Array:
-    """(J,) the partner of each joint, itself where it has none."""
+    """(J,) the partner of each joint; the joint itself if it has none."""
     number = {name: i for i, name in enumerate(skeleton.names)}
-    # exporters number joints: `b_LeftHand_011` and `b_RightHand_08` are a pair, if only one of each is called so
+    # exporters number joints: `b_LeftHand_011` and `b_RightHand_08` are a pair, if each bare name is unique
     bare = Counter(NUMBER_SUFFIX_PATTERN.sub("", name) for name in skeleton.names)
     unnumbered = {
         NUMBER_SUFFIX_PATTERN.sub("", name): i
@@ -192,7 +190,7 @@ def _mirror_locals(rig: PosedRig, row: Array) -> tuple[Array, Array]:
 
 
 def _reflection(places: Array, own: Array) -> Array:
-    """S (4, 4) at the plane between left and right, across x or z, whichever they lie further apart in."""
+    """S (4, 4) at the plane between left and right, across x or z, where the pairs lie further apart."""
     paired = own != np.arange(len(own))
     apart = np.abs(places[own] - places)[paired].sum(axis=0)
     axis = np.eye(3)[0 if apart[0] >= apart[2] else 2]
@@ -204,9 +202,9 @@ def _reflection(places: Array, own: Array) -> Array:
 
 
 def _heading(since: Array, posed: Array, rest: Array, own: Array) -> Array:
-    """H (4, 4): how far the character has gone over the ground and turned about the vertical.
+    """H (4, 4): the character's motion over the ground and about the vertical.
 
-    That is told by the first joint between the sides that has moved at all.
+    It is that of the first unpaired joint that has moved.
     """
     between = own == np.arange(len(own))
     moved = np.flatnonzero(between & (np.abs(since - np.eye(4)).max(axis=(1, 2)) > MOVED_JOINT_TOLERANCE))

@@ -1,8 +1,8 @@
-"""A dense clip to editable keys, with a preview while the dial moves.
+"""Reduction of a dense clip to editable keys, with a preview while the tolerance changes.
 
-Of a fast capture every second frame may have a key (60 a second of 120), and the tolerance is kept at all of them: what
-lies between two keys is measured at the capture's own frames. Shown are 30 frames a second. Angles rather than
-quaternions: they need fewer keys, can be limited, and are what people read in a graph editor.
+In a fast capture every second frame may have a key (60 a second of 120), and the tolerance holds at all frames: between
+two keys the error is measured at the capture's own frames. The view shows 30 frames a second. Rotations become Euler
+angles rather than quaternions: they need fewer keys, can be limited, and are readable in a graph editor.
 """
 
 from __future__ import annotations
@@ -22,19 +22,18 @@ from understudy.edit.reduce.source import convert_rotations, split_at_cuts, stit
 from understudy.maths import quaternion
 from understudy.studio.jobs import Job
 
-PREVIEW_RATE_HZ = 30.0  # frames a second that are shown of a faster capture
-MAX_KEY_RATE_HZ = 60.0  # and those that may have a key: with one frame between two keys, all of 120 are looked at
-BAKED_KEY_GAP_FRAMES = 1.5  # frames between keys: an animation whose keys lie closer, on the median, is baked
-MIN_BAKED_KEYS = 8  # keys of a channel, below which it is not said to be baked
-REDUCTION_COST_SECONDS = (
-    4e-5  # seconds for a column and a frame to the power of 1.5: measured, and right within a factor of two
-)
+PREVIEW_RATE_HZ = 30.0  # frames a second in the view of a faster capture
+MAX_KEY_RATE_HZ = 60.0  # frames a second that may have a key; those between two keys are measured
+BAKED_KEY_GAP_FRAMES = 1.5  # frames: an animation with a smaller median distance between keys is baked
+MIN_BAKED_KEYS = 8  # a channel with fewer keys does not count as baked
+# Seconds for each column and frame^1.5: measured, right within a factor of two.
+REDUCTION_COST_SECONDS = 4e-5
 Progress = Callable[[float, float], None]
 
 
 @dataclass(frozen=True, eq=False)
 class ReductionPreview:
-    """Curves with few keys, and what they cost."""
+    """The reduced curves, their errors, and the time that it took."""
 
     curves: Curves
     keys: int  # of all channels
@@ -45,19 +44,19 @@ class ReductionPreview:
 
 
 class ReductionJob:
-    """The reduction that runs, and the last that was done: of which edit, how far off it may be, and what it gave."""
+    """The running reduction, and the last result with its request (edit, tolerances, shared keys)."""
 
     def __init__(self) -> None:
         self.job: Job | None = None
         self.asked: tuple[str, float, float | None, bool] | None = None
-        self.few: ReductionPreview | None = None
+        self.result: ReductionPreview | None = None
 
 
 def is_baked(animation: Clip | Curves) -> bool:
-    """Whether an animation has a key on about every frame, so that there is nothing between keys to take hold of."""
+    """Whether an animation has a key on about every frame, so that there is nothing to drag between keys."""
     if isinstance(animation, Clip):
         return True
-    rate = min(animation.rate, PREVIEW_RATE_HZ)  # a file whose keys lie between frames seems to be faster than it is
+    rate = min(animation.rate, PREVIEW_RATE_HZ)  # a file with keys between frames may state a higher rate than it has
     gaps = [float(np.median(np.diff(c.times))) * rate for c in animation.curves if len(c) >= MIN_BAKED_KEYS]
     moving = [c for c in animation.curves if len(c) > 1]
     return bool(gaps) and 2 * len(gaps) >= len(moving) and float(np.median(gaps)) <= BAKED_KEY_GAP_FRAMES
@@ -78,7 +77,7 @@ def count_keys(animation: Clip | Curves) -> int:
 
 
 def key_step(animation: Clip | Curves) -> int:
-    """Every which frame of a fast capture may have a key; 1 where all may."""
+    """The distance in frames of the frames that may have a key; 1 for all."""
     step = int(animation.rate / MAX_KEY_RATE_HZ) if isinstance(animation, Clip) else 1
     return step if step > 1 and animation.frame_count >= 4 * step else 1
 
@@ -91,28 +90,27 @@ def reduce_animation(
     progress: Progress,
     shared: bool = False,
 ) -> ReductionPreview:
-    """Few keys for an animation, within `tolerance` metres and `angle` radians; of 120 frames a second at all of them.
+    """Reduce an animation to few keys, within `tolerance` metres and `angle` radians at all frames.
 
-    With `shared` keys all channels have theirs at the same times, as poses: more keys, and more room between them.
+    With `shared` all channels have their keys at the same times, as poses: more keys, and longer gaps between them.
     """
     keys = "shared" if shared else "free"
     began = time.perf_counter()
     turn = DEFAULT_ANGLE_RAD if angle is None else angle
     if isinstance(animation, Clip) and animation.rate >= 2 * PREVIEW_RATE_HZ:
-        found = _reduce_capture(animation, rig, tolerance, turn, keys, progress)
-        off, turned = max_deviation(animation, found, rig)
+        curves = _reduce_capture(animation, rig, tolerance, turn, keys, progress)
+        error, error_angle = max_deviation(animation, curves, rig)
     else:
         whole = reduce_keys(animation, rig, tolerance, turn, keys=keys, rotations="euler", progress=progress)
-        found, off, turned = whole.curves, whole.error_m, whole.error_angle
+        curves, error, error_angle = whole.curves, whole.error_m, whole.error_angle
     seconds = time.perf_counter() - began
-    return ReductionPreview(found, found.key_count, count_keys(animation), off, turned, seconds)
+    return ReductionPreview(curves, curves.key_count, count_keys(animation), error, error_angle, seconds)
 
 
 def _reduce_capture(clip: Clip, rig: PosedRig, tolerance: float, angle: float, keys: str, progress: Progress) -> Curves:
-    """A fast capture between its cuts: keys lie on every few frames, and are measured against all that lie between.
+    """Reduce a fast capture between its cuts: keys on every few frames, errors at all frames between them.
 
-    A reduction looks at frames and at the moments midway between them. Where every second frame may have a key, these
-    are all the frames that there are.
+    A reduction measures at frames and midway between them. If every second frame may have a key, these are all frames.
     """
     whole, rate = convert_rotations(clip, "euler"), clip.rate / key_step(clip)
     parts = [
@@ -131,17 +129,17 @@ def _with_rate(curves: Curves, rate: float) -> Curves:
 
 
 def max_deviation(animation: Clip | Curves, other: Curves, rig: PosedRig) -> tuple[float, float]:
-    """How far joints are off (m), and turned (radians), at most, at those frames that `other` lasts for."""
+    """The largest position error (m) and rotation error (radians) of a joint, at the frames within `other`."""
     times = animation.frame_times()
     times = times[times <= other.end + 1e-9]
-    here, there = (rig.joints(rig.pose(each, times)) for each in (animation, other))
-    off = np.linalg.norm(here[..., :3, 3] - there[..., :3, 3], axis=-1)
-    both = (quaternion.from_matrix(each[..., :3, :3] / column_scales(each)) for each in (here, there))
-    return float(off.max(initial=0.0)), float(quaternion.angle_between(*both).max(initial=0.0))
+    joints, other_joints = (rig.joints(rig.pose(each, times)) for each in (animation, other))
+    distance = np.linalg.norm(joints[..., :3, 3] - other_joints[..., :3, 3], axis=-1)
+    rotations = (quaternion.from_matrix(each[..., :3, :3] / column_scales(each)) for each in (joints, other_joints))
+    return float(distance.max(initial=0.0)), float(quaternion.angle_between(*rotations).max(initial=0.0))
 
 
 def column_scales(matrices: Array) -> Array:
-    """(..., 1, 3) of the columns, which are the scales."""
+    """(..., 1, 3) the lengths of the columns, which are the scales."""
     return np.linalg.norm(matrices[..., :3, :3], axis=-2, keepdims=True).clip(1e-12)
 
 

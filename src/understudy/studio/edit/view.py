@@ -1,7 +1,7 @@
-"""What is seen of curves: the character at one moment, motion curves, the graph editor's curves, ghosts.
+"""The view of an edit: the character at one time, motion curves, the graph editor's curves, and ghosts.
 
-All of it follows from one table of values, which is kept up while curves change, so that a drag costs one evaluation of
-what it changes. A view belongs to the thread that solves; `rows` alone is for others, and waits for it.
+All follow from one table of sampled values, which is updated while curves change, so that a drag costs one evaluation
+of what it changes. A view belongs to the solver's thread; only `rows` may be called from other threads, and waits.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from understudy.studio.viewport.packing import FramePacker
 
 @dataclass(frozen=True)
 class CurveBlock:
-    """The payload of a frame with the two numbers of its header."""
+    """The payload of a frame and the two counts of its header."""
 
     a: int
     b: int
@@ -36,19 +36,19 @@ class CurveBlock:
 
 @dataclass(frozen=True)
 class CharacterView:
-    """What is to be sent: the stage's frame at a time, and of the rest what there is."""
+    """The frames to send: the stage at a time, and motion curves, graph and ghosts if there are any."""
 
     time: float  # seconds from the beginning
     stage: CurveBlock
     paths: CurveBlock | None = None
-    first: int = 0  # of the frames of its motion curves
+    first: int = 0  # first frame of the motion curves
     graph: CurveBlock | None = None
     ghosts: CurveBlock | None = None
 
 
 @dataclass(frozen=True)
 class GraphEditorCurves:
-    """What the graph editor shows: channels by number, from one time to another."""
+    """The channels of the graph editor, by number, and its range in seconds."""
 
     channels: tuple[int, ...]
     start: float
@@ -57,28 +57,28 @@ class GraphEditorCurves:
 
 
 class EditView:
-    """Curves of one character as they are seen. Times given are seconds from the beginning of the clip."""
+    """The view of the curves of one character. Arguments are seconds from the beginning of the clip."""
 
     def __init__(self, ground: RigCache, packer: FramePacker, curves: Curves, origin: float, seconds: float) -> None:
         self.packer, self.origin = packer, origin
         self._ground = ground
         self.curves = curves
         self.time = 0.0
-        self.clock: Callable[[], float] | None = None  # where the stage is, which a picture is to show
+        self.clock: Callable[[], float] | None = None  # the time of the stage, which a picture shows
         self.graphed: GraphEditorCurves | None = None
         self.ghosts: tuple[float, ...] = ()
         self._shown: list[tuple[int, Point]] = []
-        self._now: tuple[Array, Array] | None = None  # (P, 3), (P, 4): where what is shown is at the moment, if known
+        self._now: tuple[Array, Array] | None = None  # (P, 3), (P, 4): the shown points at the current time, if known
         self._lock = threading.Lock()
         self.reset(curves, seconds)
 
     def reset(self, curves: Curves, seconds: float) -> None:
-        """Other curves, of whatever channels, and another length."""
+        """Replace the curves by any others, with another duration."""
         self.curves, self.rate, self.seconds = curves, float(curves.rate), seconds
         count = int(np.floor(seconds * self.rate + 1e-6)) + 1
         self._frames = self.origin + np.arange(count) / self.rate
         self._laying = ChannelLayout(self._ground.rig, curves.channels)
-        self._aside: PointTracks | None = None  # of the point that was asked for last
+        self._aside: PointTracks | None = None  # of the point of the last `where`
         self.show_points(self._shown)
 
     @property
@@ -87,14 +87,14 @@ class EditView:
         return len(self._frames)
 
     def show_points(self, shown: Sequence[tuple[int, Point]]) -> None:
-        """The motion curves to show, each with its number."""
+        """Set the motion curves to show, each with its number."""
         curves = self.curves
         self._tracks = PointTracks(self._ground, curves.channels, self._laying, [point for _, point in shown])
         self._shown, self._now = list(shown), None
         self._prepare()
 
     def _prepare(self) -> None:
-        """The table anew, with a row for every key of a point that is shown; for keys that have come, gone or moved."""
+        """Rebuild the table, with a row for every key of a shown point; after keys were added, removed or moved."""
         keys = [self._keys_of(p) for p in range(len(self._shown))]
         besides = np.unique(np.concatenate([np.zeros(0), *keys]))
         table = CurveTable(self.curves, self._frames, besides, self.origin + self.time)
@@ -109,14 +109,14 @@ class EditView:
         self._follow(CurveChange(0, table.frames, np.arange(len(table.times))))
 
     def _keys_of(self, number: int) -> Array:
-        """(K,) the times of the keys that make a point's path, one where several nearly coincide."""
+        """(K,) the times of the keys that shape a point's path, without near duplicates."""
         columns = self._tracks.columns_moving_point(number)
         owners = np.unique(np.searchsorted(self.curves.channels.offsets, columns, side="right") - 1)
         times = np.sort(np.concatenate([np.zeros(0), *(self.curves.curves[i].times for i in owners)]))
         return times[np.concatenate([[True], np.diff(times) > KEY_TIME_TOLERANCE_SECONDS])[: len(times)]]
 
     def _follow(self, change: CurveChange) -> None:
-        """The motion curves where the table has changed."""
+        """Update the motion curves where the table has changed."""
         if not self._shown or not len(change.rows):
             return
         places, turns = self._tracks.sample_points(self._table.values[change.rows])
@@ -131,9 +131,9 @@ class EditView:
             self._now = places[:, -1], turns[:, -1]
 
     def show(self, curves: Curves, whole: bool = False, also: tuple[int, int] | None = None) -> CharacterView:
-        """Curves of the same channels in place of those before.
+        """Replace the curves by others of the same channels.
 
-        Motion curves are those frames that change, and besides `also`, which the page may have missed, or all.
+        The picture has the changed frames of the motion curves and those of `also`, which a page may lack, or all.
         """
         others = [(old, new) for old, new in zip(self.curves.curves, curves.curves) if old is not new]
         moved = any(old.times is not new.times and not np.array_equal(old.times, new.times) for old, new in others)
@@ -153,7 +153,7 @@ class EditView:
         return self.picture(min(change.first, also[0]), max(change.last, also[1]))
 
     def seek(self, time: float) -> None:
-        """Another moment."""
+        """Set the current time."""
         self.time = time
         if self.origin + time != self._table.moment:
             self._now = None
@@ -161,7 +161,7 @@ class EditView:
             self._table.look_at(self.origin + time)
 
     def picture(self, first: int = 0, last: int | None = None) -> CharacterView:
-        """All that is seen now, of motion curves some frames."""
+        """The picture of now, with some frames of the motion curves."""
         if self.clock is not None:
             self.seek(self.clock())
         last = self.frame_count if last is None else last
@@ -170,9 +170,8 @@ class EditView:
             paths = CurveBlock(len(self._shown), last - first, self._paths.pack_frames(first, last))
         stage = CurveBlock(*self.packer.pack(self._laying.rows(self._table.now[None])[0]))
         part = last - first < self.frame_count
-        ghosts = (
-            None if part and self.packer.form == VERTICES_FORM else self.ghost_payloads()
-        )  # a megabyte a drag would be late
+        # ghosts as vertices are a megabyte: too slow during a drag
+        ghosts = None if part and self.packer.form == VERTICES_FORM else self.ghost_payloads()
         return CharacterView(self.time, stage, paths, first, self.graph(), ghosts)
 
     def graph(self) -> CurveBlock | None:
@@ -185,7 +184,7 @@ class EditView:
         return CurveBlock(columns, shown.samples, payload)
 
     def ghost_payloads(self) -> CurveBlock | None:
-        """The ghosts, as N times and N payloads of the stage's own form."""
+        """The ghosts: N times and N payloads of the stage's form."""
         if not self.ghosts:
             return None
         rows = self._laying.rows(self._table.rows(self.origin + np.array(self.ghosts)))
@@ -193,7 +192,7 @@ class EditView:
         return CurveBlock(len(rows), len(payloads[0]) // 4, np.array(self.ghosts, "<f4").tobytes() + b"".join(payloads))
 
     def where(self, point: Point, time: float) -> tuple[Array, Array]:
-        """Position (3,) and orientation (4,) of a point at a time of the file's own clock."""
+        """Position (3,) and orientation (4,) of a point at a time on the file's clock."""
         table = self._table
         if self._now is not None and time == table.moment and point in self._tracks.points:
             number = self._tracks.points.index(point)
@@ -205,6 +204,6 @@ class EditView:
         return places[0, 0], turns[0, 0]
 
     def rows(self, times: list[float]) -> Array:
-        """(M, C) rows of the rig at times; from any thread."""
+        """(M, C) rows of the rig at times, seconds; from any thread."""
         with self._lock:
             return self._laying.rows(self._table.rows(self.origin + np.array(times)))

@@ -1,13 +1,13 @@
-"""The director: which script a character plays in which moment of a game, and when it makes its move.
+"""The director: which script the character plays at which moment of a game, and when it makes its move.
 
     director = Director(scripts)                          # mood -> its scripts
     state, cues = director.init(seed=7, strength="drake")
-    state, cues = director.step(state, Played(4))         # the player's move
-    state, cues = director.step(state, Passed(1 / 60, done=False))
+    state, cues = director.step(state, MovePlayed(4))     # the player's move
+    state, cues = director.step(state, TimePassed(1 / 60, done=False))
 
-A pure machine: what happened goes in with the state, the next state comes out with the scripts to play. Chance comes
-from the seed, so the same events give the same game. Its strategy takes no time; that it ponders for seconds is acting
-[Bailey 2016, section 6].
+A pure state machine: an event goes in with the state, the next state comes out with the scripts to play. All chance
+comes from the seed, so the same events give the same game. Choosing a move takes no time; pondering for seconds is
+acting [Bailey 2016, section 6].
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from understudy.studio.game import rules
 from understudy.studio.game.rules import CLAW, EMBER, EMPTY_BOARD, choose_move, strength_of
 from understudy.studio.game.state import GameState, Mood, Phase, Score
 
-# Seconds of a phase: it ends with its script, but not before the first and not after the second.
+# Seconds of a phase, least and most: it ends with its script within these limits.
 PHASE_SECONDS: dict[Phase, tuple[float, float]] = {
     "greeting": (1.2, 3.5),
     "reacting": (0.8, 2.2),
@@ -29,9 +29,9 @@ PHASE_SECONDS: dict[Phase, tuple[float, float]] = {
     "placing": (0.6, 1.4),
     "surprised": (1.2, 2.4),
 }
-LOOK_BEFORE_MOVE_SECONDS = 0.5  # seconds before its move its eyes are on the square already
-IMPATIENT_AFTER_SECONDS = 16.0  # seconds before it shows that it is waiting
-# How often it shows what it makes of a move; always would be tiresome.
+LOOK_BEFORE_MOVE_SECONDS = 0.5  # seconds that it looks at the square before its move
+IMPATIENT_AFTER_SECONDS = 16.0  # seconds of the player's turn before it shows impatience
+# Probability of a reaction to a move of the player.
 REACTION_PROBABILITY: dict[Mood, float] = {"cornered": 1.0, "amused": 1.0, "blocked": 0.75, "threatened": 0.6}
 
 
@@ -44,21 +44,21 @@ class GameStarted:
 
 @dataclass(frozen=True)
 class PaceChanged:
-    """It shall think and react for a longer or a shorter while, from its next thought on."""
+    """Scale the durations of thinking and reacting, from the next phase on."""
 
     pace: float
 
 
 @dataclass(frozen=True)
 class MovePlayed:
-    """The player wants a square."""
+    """The player chooses a square."""
 
     square: int
 
 
 @dataclass(frozen=True)
 class TimePassed:
-    """Time went by; `done` says that the script has come to its end."""
+    """Time has passed; `done` says that the script has ended."""
 
     seconds: float
     done: bool = False
@@ -66,7 +66,7 @@ class TimePassed:
 
 @dataclass(frozen=True)
 class PlayScript:
-    """A script to play: number `number` of the set of a mood."""
+    """Play script `number` of a mood."""
 
     mood: Mood
     number: int
@@ -75,7 +75,7 @@ class PlayScript:
 
 @dataclass(frozen=True)
 class LookAtSquare:
-    """A look beside the script: at a point by its name, as in the scripts."""
+    """Look at a point beside the script, by its name in the scripts."""
 
     at: str
 
@@ -85,7 +85,7 @@ DirectorResult = tuple[GameState, tuple[PlayScript | LookAtSquare, ...]]
 
 
 def refusal(state: GameState, square: int) -> str:
-    """Why the player may not take a square now, as a sentence; empty where it is allowed."""
+    """Why the player may not take a square now, as a sentence; empty if it is allowed."""
     if state.is_over:
         return "The game is over."
     if state.turn != CLAW:
@@ -97,7 +97,7 @@ def refusal(state: GameState, square: int) -> str:
 
 @dataclass(frozen=True)
 class Director:
-    """Draws scripts from `scripts`, a set for each mood."""
+    """Chooses scripts from `scripts`, which has a set for each mood."""
 
     scripts: Mapping[Mood, tuple[Variant, ...]]
 
@@ -109,11 +109,11 @@ class Director:
         score: Score | None = None,
         rounds: int = 0,
     ) -> DirectorResult:
-        """The first game begins, or another after those of which there is a score."""
+        """Begin the first game, or the next one of an existing score."""
         return self._greet(GameState(seed, strength_of(strength).name, pace, score=score or Score(), round=rounds))
 
     def step(self, state: GameState, event: GameEvent) -> DirectorResult:
-        """What follows from an event."""
+        """The next state and cues after an event."""
         if isinstance(event, GameStarted):
             return self._next_game(state, event)
         if isinstance(event, PaceChanged):
@@ -123,7 +123,7 @@ class Director:
         return self._handle_time(state, event)
 
     def _next_game(self, state: GameState, event: GameStarted) -> DirectorResult:
-        """Who did not begin the last game begins this one; a game that nobody has moved in does not count."""
+        """The sides begin alternately; a game without moves does not count."""
         strength = state.strength if event.strength is None else strength_of(event.strength).name
         count = state.round + (state.board != EMPTY_BOARD)
         fresh = GameState(state.seed, strength, state.pace, score=state.score, round=count)
@@ -154,7 +154,7 @@ class Director:
         return self._ponder(state)
 
     def _opinion(self, before: rules.Board, state: GameState, square: int) -> Mood | None:
-        """What there is to feel about the player's move."""
+        """The mood after the player's move; None for no reaction."""
         threats = rules.completing_squares(state.board, CLAW)
         if len(threats) > 1 and not rules.completing_squares(state.board, EMBER):
             return "cornered"
@@ -187,7 +187,7 @@ class Director:
         return state, ()
 
     def _waits(self, state: GameState, event: TimePassed) -> DirectorResult:
-        """In the player's turn it scowls on, script after script, until it has had enough of waiting."""
+        """In the player's turn it plays one script after the other, and becomes impatient once."""
         state = replace(state, waited=state.waited + max(event.seconds, 0.0))
         if not event.done:
             return state, ()
@@ -195,7 +195,7 @@ class Director:
         return self._act(state, "impatient" if bored else "waiting")
 
     def _after(self, state: GameState) -> DirectorResult:
-        """The phase is over: what comes next."""
+        """The phase after the current one."""
         if state.phase == "pondering":
             return self._place(state)
         if state.phase == "surprised":
@@ -220,7 +220,7 @@ class Director:
         return self._enter(replace(state, score=score), "draw", "draw")
 
     def _enter(self, state: GameState, phase: Phase, mood: Mood) -> DirectorResult:
-        """The next phase with its mood; how long it lasts is decided here."""
+        """Enter a phase with its mood, and choose its duration."""
         least, most = (state.pace * each for each in PHASE_SECONDS.get(phase, (0.0, 0.0)))
         if phase == "pondering":
             least = most = least + (most - least) * state.generator().random()
@@ -228,7 +228,7 @@ class Director:
         return self._act(replace(state, phase=phase, until=least, most=most), mood)
 
     def _act(self, state: GameState, mood: Mood) -> DirectorResult:
-        """A script out of the set of a mood; not the one that it drew the last time, where there is another."""
+        """Choose a script of a mood, other than the last one if there is another."""
         known = dict(state.drawn)
         number = draw_variant(self.scripts[mood], known.get(mood), state.generator())
         known[mood] = number

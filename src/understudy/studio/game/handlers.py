@@ -1,4 +1,4 @@
-"""What the game's requests do: one match for each session, which lasts while pages come and go."""
+"""Handlers of the play mode: one match for each session, which pages may leave and enter again."""
 
 from __future__ import annotations
 
@@ -23,18 +23,15 @@ if TYPE_CHECKING:
     from understudy.studio.session import Session
 
 MODE = "play"
-POLL_SECONDS = 1 / 30  # seconds between two looks at the clock
+POLL_SECONDS = 1 / 30  # seconds between two steps of the match
 STRENGTH_NAMES = tuple(each.name for each in STRENGTHS)
-PLAYER_RESULTS = {
-    "won": "lost",
-    "lost": "won",
-    "surprised": "won",
-    "draw": "draw",
-}  # the character's end -> the player's
+# The last phase of the character -> the result of the player.
+PLAYER_RESULTS = {"won": "lost", "lost": "won", "surprised": "won", "draw": "draw"}
+_PLAYING: WeakKeyDictionary[Session, GameSession] = WeakKeyDictionary()
 
 
 class GameSession:
-    """The match of a session, and the task that keeps it going."""
+    """The match of a session, and the task that advances it."""
 
     def __init__(self) -> None:
         self.match: Match | None = None
@@ -42,22 +39,19 @@ class GameSession:
         self.task: asyncio.Task[None] | None = None
 
     def stop(self) -> None:
-        """The game waits; it can be taken up again."""
+        """Pause the game; it can be continued."""
         if self.task is not None:
             self.task.cancel()
             self.task = None
 
 
-_PLAYING: WeakKeyDictionary[Session, GameSession] = WeakKeyDictionary()
-
-
 @handles_request(game.EnterGame)
 async def enter(session: Session, request: game.EnterGame) -> game.GameEntered:
-    """Whoever is on stage plays, or else somebody who has learned to perform."""
+    """Play with the character on stage, or else with one that has a model."""
     await session.wait_until_staged()
     entry = find_playing_model(session.document)
     if entry is None:
-        raise InvalidInput("Nobody here has learned to act yet; learn a character first")
+        raise InvalidInput("No character has a trained model; learn a character first")
     stage = session.document.stage
     if stage.driver != "model" or stage.drives != entry.id or not stage.playing:
         await session.show(entry.character, "model", entry.id)
@@ -84,7 +78,7 @@ async def enter(session: Session, request: game.EnterGame) -> game.GameEntered:
 
 @handles_request(game.LeaveGame)
 async def leave(session: Session, request: game.LeaveGame) -> None:
-    """The game waits until somebody comes back."""
+    """Pause the game."""
     playing = _PLAYING.get(session)
     if playing is not None:
         playing.stop()
@@ -94,19 +88,19 @@ async def leave(session: Session, request: game.LeaveGame) -> None:
 
 @handles_request(game.NewGame)
 async def new_game(session: Session, request: game.NewGame) -> None:
-    """Another round."""
+    """Start another round."""
     _match_of(session).new_game(request.strength)
 
 
 @handles_request(game.PaceGame)
 async def pace(session: Session, request: game.PaceGame) -> None:
-    """It thinks for a longer or a shorter while."""
+    """Set the pace of the character."""
     _match_of(session).pace(request.pace)
 
 
 @handles_request(game.PlaceMark)
 async def place_mark(session: Session, request: game.PlaceMark) -> None:
-    """The player's move. A square that is taken is refused by the character, and said here for those who cannot see."""
+    """The player's move. The character acts out a refusal; the answer gives the reason as text."""
     match = _match_of(session)
     reason = refusal(match.state, request.square)
     match.play(request.square)
@@ -116,7 +110,7 @@ async def place_mark(session: Session, request: game.PlaceMark) -> None:
 
 @handles_request(game.PointAt)
 async def point(session: Session, request: game.PointAt) -> None:
-    """The player's pointer."""
+    """Set the player's pointer."""
     playing = _PLAYING.get(session)
     if playing is not None and playing.match is not None:
         playing.match.point(request.place)
@@ -132,7 +126,7 @@ def find_playing_model(document: Document) -> ModelEntry | None:
 
 
 def describe_game(session: Session, state: GameState) -> game.Game:
-    """The game as pages hear of it."""
+    """The event that describes a game."""
     entry = session.document.character(session.document.stage.character)
     return game.Game(
         character=entry.name if entry is not None else "",
@@ -154,8 +148,8 @@ def describe_game(session: Session, state: GameState) -> game.Game:
 
 async def _match(session: Session, source: LiveSource, request: game.EnterGame) -> Match:
     table = await asyncio.to_thread(place_board, source.opened.rig)
-    await asyncio.to_thread(evaluate_all_boards)  # beside the loop: the first move would hold up the stage
-    # a seed asks for the same game again: it begins like the first one, and does not count
+    await asyncio.to_thread(evaluate_all_boards)  # in a thread: at the first move it would stop the stage
+    # with a seed the game is the same each time, and does not count
     record = GameRecord() if request.seed is not None else session.document.game
     seed = secrets.randbits(31) if request.seed is None else request.seed
 
@@ -170,7 +164,7 @@ async def _match(session: Session, source: LiveSource, request: game.EnterGame) 
 
 
 def _remember(session: Session, state: GameState) -> None:
-    """What is kept of a game with the project; a score is saved before anything else happens."""
+    """Store the record of the games in the project; a new score is saved at once."""
     score, before = state.score, session.document.game
     rounds = state.round + (state.board != EMPTY_BOARD)
     record = GameRecord(score.player, score.character, score.draws, rounds, state.strength, state.pace)
@@ -180,7 +174,7 @@ def _remember(session: Session, state: GameState) -> None:
 
 
 async def _run_game(session: Session, playing: GameSession) -> None:
-    """Thirty times a second, while the game is played."""
+    """Advance the match thirty times a second."""
     while playing.match is not None:
         if isinstance(session.source, LiveSource) and session.document.stage.drives == playing.model:
             playing.match.rejoin(session.source)
@@ -191,7 +185,7 @@ async def _run_game(session: Session, playing: GameSession) -> None:
 def _match_of(session: Session) -> Match:
     playing = _PLAYING.get(session)
     if playing is None or playing.match is None:
-        raise InvalidInput("No game has begun")
+        raise InvalidInput("No game has begun; enter the play mode first")
     return playing.match
 
 

@@ -1,7 +1,7 @@
-"""Match: a game as it is acted out by a live character. It joins the director to the performance.
+"""A match: a game as a live character acts it out. It connects the director to the performance.
 
-The match looks at the performance some thirty times a second: it tells the director how much time went by, and the
-character what the director's scripts say. The performance has its own clock, so a match that is paused waits.
+About thirty times a second the match tells the director how much time has passed, and the character the commands of the
+director's scripts. The time is that of the performance, so a paused match waits.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from understudy.studio.game.mood_scripts import MoodScripts, scripts_for_model
 from understudy.studio.game.state import BoardPlacement, GameState, Place, Score
 from understudy.studio.perform.live_source import LiveSource
 
-CENTRE_SQUARE = 4  # the square in the middle
+CENTRE_SQUARE = 4
 
 
 class Match:
-    """One player, one character. `changed` is called after every event that changed what is seen of the game."""
+    """One player, one character. `changed` is called after every event that changes the visible game."""
 
     def __init__(
         self,
@@ -44,49 +44,49 @@ class Match:
         rounds: int = 0,
     ) -> None:
         self.table, self.changed = table, changed
-        self.pointer: Place | None = None  # where the player points, in the world
-        self.looking = ""  # the name of what it looks at
+        self.pointer: Place | None = None  # the player's pointer in the world
+        self.looking = ""  # name of the target of its gaze
         self._join(source)
-        self.state, told = self._director.init(seed, strength, pace, score, rounds)
-        self._follow((self.state, told))
+        self.state, cues = self._director.init(seed, strength, pace, score, rounds)
+        self._follow((self.state, cues))
 
     @property
-    def cast(self) -> MoodScripts:
-        """Who plays what."""
-        return self._cast
+    def scripts(self) -> MoodScripts:
+        """The scripts of the model that plays."""
+        return self._scripts
 
     def _join(self, source: LiveSource) -> None:
         self.source = source
         self._time = source.time
-        self._cast = scripts_for_model(source.opened.model)
-        self._director = Director(self._cast.scripts)
+        self._scripts = scripts_for_model(source.opened.model)
+        self._director = Director(self._scripts.scripts)
         self._schedule, self._began = Schedule(()), source.time
 
     def rejoin(self, source: LiveSource) -> None:
-        """Another performance has taken the place of the one before: the game goes on in it."""
+        """Continue the game with another performance on stage."""
         if source is not self.source:
             self._join(source)
 
     def new_game(self, strength: str | None = None) -> None:
-        """Another round."""
+        """Start another round."""
         self._handle_event(GameStarted(strength))
 
     def pace(self, pace: float) -> None:
-        """Think for a longer or a shorter while."""
+        """Set the pace of the character."""
         self._handle_event(PaceChanged(pace))
 
     def play(self, square: int) -> None:
-        """The player wants a square."""
+        """The player's move."""
         self._handle_event(MovePlayed(square))
 
     def point(self, place: Place | None) -> None:
-        """The player's pointer is there, or has left the stage."""
+        """Set the player's pointer; None if it has left the stage."""
         self.pointer = place
         if self.looking == "player":
             self._look("player")
 
     def advance(self) -> None:
-        """See what time it is in the performance, and go on with the game."""
+        """Advance the game to the time of the performance."""
         seconds, self._time = self.source.time - self._time, self.source.time
         if seconds <= 0:
             return
@@ -97,15 +97,14 @@ class Match:
 
     def _handle_event(self, event: GameEvent) -> None:
         before = self.state
-        told = self._director.step(before, event)
-        self._follow(told)
+        self._follow(self._director.step(before, event))
         seen = (before.board, before.phase, before.mood, before.turn, before.round, before.strength, before.pace)
         now = self.state
         if seen != (now.board, now.phase, now.mood, now.turn, now.round, now.strength, now.pace):
             self.changed(now)
 
-    def _follow(self, told: DirectorResult) -> None:
-        self.state, cues = told
+    def _follow(self, result: DirectorResult) -> None:
+        self.state, cues = result
         for cue in cues:
             if isinstance(cue, LookAtSquare):
                 self._look(cue.at)
@@ -113,7 +112,7 @@ class Match:
                 self._begin(cue)
 
     def _begin(self, act: PlayScript) -> None:
-        """A script begins: its first command takes over from whatever runs."""
+        """Begin a script: its first command interrupts the running one."""
         self._began = self.source.time
         schedule = Schedule(tuple(ScheduledStep(step) for step in act.variant.steps))
         self._schedule, fallen = schedule.due(0.0, busy=False)
@@ -122,14 +121,16 @@ class Match:
     def _tell(self, cues: tuple[ScheduledStep, ...]) -> None:
         for cue in cues:
             action = cue.step.action
-            assert not isinstance(action, OneOf)  # a list of a set cannot call another set
+            assert not isinstance(action, OneOf)  # a variant cannot call another set
             if isinstance(action, LookAt):
-                self._look(self._cast.names.get(action.at, "") if isinstance(action.at, tuple) else action.at, action)
+                self._look(
+                    self._scripts.names.get(action.at, "") if isinstance(action.at, tuple) else action.at, action
+                )
             else:
                 self.source.tell(action)
 
     def _look(self, name: str, written: LookAt | None = None) -> None:
-        """Look at something by its name; a name that means nothing here is the place that the script gave it."""
+        """Look at a named target; an unknown name is the point that the script gives."""
         self.looking = name
         if not self.source.has_gaze:
             return
@@ -143,7 +144,7 @@ class Match:
             self.source.look(written.at)
 
     def _square(self, name: str) -> int | None:
-        """The square that a name of the scripts means now."""
+        """The square that a name in the scripts stands for now."""
         state, considered = self.state, self.state.glances
         if name == "board":
             return state.line[1] if state.line else CENTRE_SQUARE

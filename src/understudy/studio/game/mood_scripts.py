@@ -1,8 +1,8 @@
-"""Who plays what: the scripts of every mood for the model that is there.
+"""The scripts of every mood for a model.
 
-The scripts were written for the dragon. A model that has all the labels, poses and clips of a script plays it; for a
-mood of which it can play none, a plain script is made of the labels that it has (`wishes.toml`): it goes to the label,
-plays a clip of it where the mood asks for one, and idles.
+The scripts were written for the dragon. A model that has all labels, poses and clips of a script plays it. For a mood
+without a playable script a plain one is made from the model's labels (`wishes.toml`): go to the label, play a clip of
+it if the mood asks for one, and idle.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from types import MappingProxyType
 from typing import Any, get_args
 
 from understudy.errors import BadFile
-from understudy.perform import PoseModel
 from understudy.perform.commands import Command, Idle, LookAt, PlayClip, Transition
+from understudy.perform.model import PoseModel
 from understudy.perform.script import ModelVocabulary, Place, Script, ScriptStep, Variant, parse_script
 from understudy.schema import parse_toml
 from understudy.studio.game.state import Mood
 
-MAX_REQUIREMENTS_CHARACTERS = 1 << 16  # characters of the wishes
-MAX_CLIP_SECONDS = 4.0  # seconds of a clip that is played for a mood
-FINAL_IDLE_SECONDS = 4.0  # seconds of the idle that ends a plain script
+MAX_REQUIREMENTS_CHARACTERS = 1 << 16  # length of wishes.toml
+MAX_CLIP_SECONDS = 4.0  # seconds of a clip in a plain script
+FINAL_IDLE_SECONDS = 4.0  # seconds of the idle at the end of a plain script
 
-# Where a plain script looks first: the board in its own turn, the player otherwise.
+# Moods whose plain script looks at the board first; the others look at the player.
 MOODS_LOOKING_AT_BOARD = ("pondering", "placing", "threatened", "blocked", "cornered", "surprised", "won", "draw")
 
 
 @dataclass(frozen=True)
 class MoodScripts:
-    """The scripts of every mood, the names of the places that they look at, and the moods that are plain."""
+    """The scripts of every mood, the names of the points that they look at, and the moods with plain scripts."""
 
     scripts: Mapping[Mood, tuple[Variant, ...]]
     names: Mapping[Place, str]
-    plain: Mapping[Mood, str]  # mood -> the label that shows it
+    plain: Mapping[Mood, str]  # mood -> label of its plain script
 
 
 @dataclass(frozen=True)
 class MoodRequirement:
-    """The labels that would show a mood, the best first, and whether a clip is played."""
+    """The labels that suit a mood, the best first, and whether a clip is played."""
 
     labels: tuple[str, ...]
     play: bool = False
@@ -49,7 +49,7 @@ class MoodRequirement:
 
 @cache
 def list_moods() -> tuple[Mood, ...]:
-    """Every mood."""
+    """All moods."""
     return get_args(Mood)
 
 
@@ -62,18 +62,18 @@ def load_scripts(mood: Mood) -> Script:
 
 @cache
 def place_names() -> Mapping[Place, str]:
-    """Names of the places that scripts look at; a place has one name in all of them."""
-    found: dict[Place, str] = {}
+    """Names of the points that scripts look at; a point has the same name in all scripts."""
+    names: dict[Place, str] = {}
     for mood in list_moods():
         for name, place in load_scripts(mood).points.items():
-            if found.setdefault(place, name) != name:
-                raise BadFile(f"{mood}.toml", f"the place of {name!r} is already called {found[place]!r}", "points")
-    return MappingProxyType(found)
+            if names.setdefault(place, name) != name:
+                raise BadFile(f"{mood}.toml", f"the place of {name!r} is already called {names[place]!r}", "points")
+    return MappingProxyType(names)
 
 
 @cache
 def load_mood_requirements() -> Mapping[Mood, MoodRequirement]:
-    """What is wished of a model that lacks the dragon's clips."""
+    """The requirements of each mood, for models without the dragon's clips."""
     text = (resources.files("understudy.studio.game") / "wishes.toml").read_text(encoding="utf-8")
     table: dict[str, Any] = parse_toml(text, "wishes.toml", MAX_REQUIREMENTS_CHARACTERS)
     return {
@@ -95,22 +95,22 @@ def scripts_for_model(model: PoseModel) -> MoodScripts:
     return MoodScripts(MappingProxyType(scripts), place_names(), MappingProxyType(plain))
 
 
-def resolve_mood(wished: tuple[str, ...], labels: tuple[str, ...]) -> str:
-    """The label that comes nearest to what is wished; the first one where none does."""
+def resolve_mood(wishes: tuple[str, ...], labels: tuple[str, ...]) -> str:
+    """The label that matches the first possible wish; the first label if none does."""
     words = {label: _words(label) for label in labels}
-    for wish in wished:
-        asked = _words(wish)
+    for wish in wishes:
+        wanted = _words(wish)
         for label in labels:
-            if words[label] == asked:
+            if words[label] == wanted:
                 return label
         for label in labels:
-            if set(asked) <= set(words[label]):
+            if set(wanted) <= set(words[label]):
                 return label
     return labels[0]
 
 
 def _words(name: str) -> tuple[str, ...]:
-    """`ThumbsUp`, `thumbs_up` and `Armature|Thumbs Up` are the same words, but for what stands before a bar."""
+    """The words of a name without a prefix: `ThumbsUp`, `thumbs_up` and `Armature|Thumbs Up` are the same."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name.rpartition("|")[2])
     return tuple(re.findall(r"[a-z]+", parted.lower()))
 
@@ -124,7 +124,7 @@ def _can_play(variant: Variant, repertoire: ModelVocabulary) -> bool:
 
 
 def _plain(mood: Mood, label: str, model: PoseModel) -> tuple[Variant, ...]:
-    """One script for each clip that may be played, else a single one."""
+    """Plain scripts of a mood: one for each clip that can be played, else a single one."""
     space = model.spaces[label]
     ahead = LookAt(_place("board")) if mood in MOODS_LOOKING_AT_BOARD else LookAt(_place("player"))
     if not load_mood_requirements()[mood].play:

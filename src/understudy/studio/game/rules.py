@@ -1,20 +1,18 @@
-"""The board and its rules: nine squares, two marks, three in a line.
+"""Tic-tac-toe: the board, its rules, and the opponent.
 
 A board is a tuple of nine marks, row by row from the upper left as the player sees it; `""` is a free square. The
-player scratches claws, the character leaves embers.
-
-The opponent: how well it plays, and what it looks at on the way to its move.
+player's mark is the claw, the character's the ember.
 
 The value of a board for the side to move is that of perfect play on both sides (negamax),
 
     v(b) = max over free squares s of  −γ v(b after s),        v = −1 where the other side has just won, 0 where full,
 
-with γ a little below 1, so that a win soon is better than a win late, and a loss late better than a loss soon. There
-are 5,478 positions; all values take a tenth of a second, once (`prepare`).
+with γ a little below 1, so that an early win is better than a late one, and a late loss better than an early one. There
+are 5,478 positions; computing all values takes a tenth of a second, once (`evaluate_all_boards`).
 
-A strength is three chances: to see that it can win, to see that it must block, and else to think it through. What it
-does not see it plays by whim: a child likes the middle and the corners. All chance comes from a generator that is
-handed in, so a game can be played again.
+A strength is three probabilities: to see a win, to see a block, and else to plan. What it does not see it plays at
+random, with a preference for the middle and the corners. All chance comes from a generator that the caller gives, so a
+game can be repeated.
 """
 
 from __future__ import annotations
@@ -42,6 +40,9 @@ WINNING_LINES: tuple[Line, ...] = (
     (0, 4, 8),
     (2, 4, 6),
 )
+WIN_DISCOUNT = 0.9  # γ; any value in (0, 1) orders wins by their length
+SQUARE_WEIGHTS = (3, 2, 3, 2, 4, 2, 3, 2, 3)  # relative probability of each square in a random move
+GLANCE_COUNT = 2  # squares that it looks at before the chosen one
 
 
 def other_mark(mark: str) -> str:
@@ -50,12 +51,12 @@ def other_mark(mark: str) -> str:
 
 
 def free_squares(board: Board) -> tuple[int, ...]:
-    """The squares that nobody has taken."""
+    """The free squares."""
     return tuple(square for square, mark in enumerate(board) if mark == FREE)
 
 
 def place_mark(board: Board, square: int, mark: str) -> Board:
-    """The board with a mark more; refused where the square is taken, is none, or the game is over."""
+    """The board with one more mark; raises `InvalidInput` if the square is taken or unknown, or the game is over."""
     if not 0 <= square < len(board):
         raise InvalidInput(f"square should be a number from 0 to 8, but is {square}")
     if board[square] != FREE:
@@ -66,7 +67,7 @@ def place_mark(board: Board, square: int, mark: str) -> Board:
 
 
 def winning_line(board: Board) -> Line | None:
-    """The three squares in a line that decide the game; None where nobody has won."""
+    """The three squares of the winning line; None if neither side has won."""
     for a, b, c in WINNING_LINES:
         if board[a] != FREE and board[a] == board[b] == board[c]:
             return a, b, c
@@ -80,12 +81,12 @@ def winner(board: Board) -> str:
 
 
 def is_over(board: Board) -> bool:
-    """Whether somebody has won or no square is left."""
+    """Whether a side has won or no square is free."""
     return FREE not in board or winning_line(board) is not None
 
 
 def completing_squares(board: Board, mark: str) -> tuple[int, ...]:
-    """The free squares that would complete a line of `mark`: what it threatens, and the other side should block."""
+    """The free squares that would complete a line of `mark`."""
     if is_over(board):
         return ()
     return tuple(
@@ -95,14 +96,9 @@ def completing_squares(board: Board, mark: str) -> tuple[int, ...]:
     )
 
 
-WIN_DISCOUNT = 0.9  # γ; any number in (0, 1) orders wins by their length
-SQUARE_WEIGHTS = (3, 2, 3, 2, 4, 2, 3, 2, 3)  # how much a whim likes each square
-GLANCE_COUNT = 2  # squares that are considered beside the one that is chosen
-
-
 @dataclass(frozen=True)
 class Strength:
-    """How well it plays: chances to see a win, to see a block, and to think through what is neither."""
+    """How well the opponent plays: probabilities to see a win, to see a block, and else to plan."""
 
     name: str
     title: str
@@ -122,7 +118,7 @@ STRENGTHS = (
 
 @dataclass(frozen=True)
 class Choice:
-    """A move: the square, those looked at before it in their order, and the lines of the other side left open."""
+    """A move: the square, the squares that it looks at before, and the winning squares that it leaves to the player."""
 
     square: int
     glances: tuple[int, ...]
@@ -140,7 +136,7 @@ def strength_of(name: str) -> Strength:
 
 @cache
 def board_value(board: Board, mark: str) -> float:
-    """What the board is worth to `mark`, whose move it is: above 0 it can win, at 0 nobody can, below it loses."""
+    """The value of the board for `mark`, which is to move: positive is a win, 0 a draw, negative a loss."""
     if winner(board):
         return -1.0
     moves = free_squares(board)
@@ -150,13 +146,13 @@ def board_value(board: Board, mark: str) -> float:
 
 
 def evaluate_all_boards() -> None:
-    """Value every board, whoever begins, so that no move has to wait for it."""
+    """Compute the values of all boards, so that no move has to wait for them."""
     for mark in (CLAW, EMBER):
         board_value(EMPTY_BOARD, mark)
 
 
 def best_squares(board: Board, mark: str) -> tuple[int, ...]:
-    """All squares that are as good as any, under perfect play."""
+    """All best squares under perfect play."""
     worth = {square: -board_value(place_mark(board, square, mark), other_mark(mark)) for square in free_squares(board)}
     most = max(worth.values())
     return tuple(square for square, each in worth.items() if each >= most - 1e-9)
@@ -179,7 +175,7 @@ def choose_move(board: Board, mark: str, strength: Strength, generator: np.rando
         options = moves
     square = _pick_weighted(options, generator)
     overlooked = () if square in wins else tuple(each for each in blocks if each != square)
-    missed = overlooked if square not in blocks else ()  # a fork cannot be blocked: that is no oversight
+    missed = overlooked if square not in blocks else ()  # after a block, the other threat of a fork is no oversight
     return Choice(square, _glance_squares(board, mark, square, generator), missed)
 
 
@@ -189,7 +185,7 @@ def _pick_weighted(options: tuple[int, ...], generator: np.random.Generator) -> 
 
 
 def _glance_squares(board: Board, mark: str, square: int, generator: np.random.Generator) -> tuple[int, ...]:
-    """Where it looks before it moves: other squares that tempt it, then the one it takes."""
+    """The squares that it looks at: other free squares, preferring those that complete a line, then its move."""
     others = [each for each in free_squares(board) if each != square]
     if not others:
         return (square,)

@@ -1,17 +1,14 @@
-"""What a character may feel in a game, and when.
+"""The state of a game as plain frozen data: moods, phases, score, and the placement of the board.
 
-A mood is a set of scripts, `scripts/<mood>.toml`; which of them is played is drawn by chance [Bailey 2016, section 6].
+A mood is a set of scripts, `scripts/<mood>.toml`; the played one is chosen at random [Bailey 2016, section 6].
 
-The state of a game and of whoever plays it: plain frozen data, handed to the director and handed back.
-
-The table: where the board stands before a character, so that both sides can see it.
-
-The board leans towards the player, like a lectern: its upper row is the far one. A square's middle, with the row r and
-the column c counted from the middle (-1, 0, 1), the size s of a square and the lean a, is
+The board stands before the character and leans towards the player, like a lectern: its upper row is the far one. A
+square's middle, with the row r and the column c counted from the middle (-1, 0, 1), the size s of a square and the lean
+a, is
 
     p = centre + s (c x + r (cos a z − sin a y)).
 
-The player sits across, so the player's left is -x, the character's right.
+The player sits opposite, so the player's left is -x, the character's right.
 """
 
 from __future__ import annotations
@@ -65,13 +62,19 @@ MOODS: dict[Mood, str] = {
 
 Phase = Literal["greeting", "waiting", "reacting", "pondering", "placing", "surprised", "won", "lost", "draw"]
 
-MOVE_SEED_STREAM = 0x7AC  # keeps draws of moves apart from those of scripts
-FINAL_PHASES: tuple[Phase, ...] = ("surprised", "won", "lost", "draw")  # nobody can move any more
+MOVE_SEED_STREAM = 0x7AC  # separates the random numbers of moves from those of scripts
+FINAL_PHASES: tuple[Phase, ...] = ("surprised", "won", "lost", "draw")  # the game is over
+Place = tuple[float, float, float]
+BOARD_LEAN_RAD = math.radians(15.0)
+BOARD_WIDTH_RATIO = 0.7  # of the character's height
+BOARD_GAP_RATIO = 0.13  # between character and board, of the character's height
+BOARD_FOOT_RATIO = 0.06  # height of the board's near edge, of its width
+MIN_HEIGHT_M = 1e-3  # of the character
 
 
 @dataclass(frozen=True)
 class Score:
-    """Games that the player, the character, and nobody has won."""
+    """Games won by the player and by the character, and draws."""
 
     player: int = 0
     character: int = 0
@@ -80,26 +83,26 @@ class Score:
 
 @dataclass(frozen=True)
 class GameState:
-    """One moment of a game. Times are seconds; `since` counts from the beginning of the phase's present mood."""
+    """The state of a game. Times are seconds; `since` counts from the start of the current mood."""
 
     seed: int
     strength: str
-    pace: float = 1.0  # of the character: below 1 it thinks and reacts for a shorter while
+    pace: float = 1.0  # scale of the durations of thinking and reacting
     board: Board = EMPTY_BOARD
     turn: str = CLAW
     phase: Phase = "greeting"
     mood: Mood = "greeting"
     since: float = 0.0
-    until: float = 0.0  # how long the phase lasts at the least
-    most: float = 0.0  # and at the most
-    waited: float = 0.0  # how long the player has been thinking
+    until: float = 0.0  # least duration of the phase
+    most: float = 0.0  # largest duration of the phase
+    waited: float = 0.0  # duration of the player's turn
     last: int | None = None  # the square that was played last
-    choice: Choice | None = None  # what it ponders, or has played
-    decided: bool = False  # its eyes are on the square that it will take
+    choice: Choice | None = None  # the character's next or last move
+    decided: bool = False  # it looks at the square of its move
     score: Score = field(default_factory=Score)
     round: int = 0
-    chances: int = 0  # how often something was drawn
-    drawn: tuple[tuple[Mood, int], ...] = ()  # the script that each mood drew last
+    chances: int = 0  # number of random choices
+    drawn: tuple[tuple[Mood, int], ...] = ()  # the last script of each mood
 
     @property
     def is_over(self) -> bool:
@@ -108,39 +111,30 @@ class GameState:
 
     @property
     def glances(self) -> tuple[int, ...]:
-        """The squares that it looks at while it ponders, in order; the last is the one it takes."""
+        """The squares that it looks at while it ponders, in order; the last is its move."""
         return self.choice.glances if self.choice is not None else ()
 
     @property
     def line(self) -> tuple[int, ...]:
-        """The three squares that have decided the game."""
+        """The squares of the winning line; empty if there is none."""
         return rules.winning_line(self.board) or ()
 
     def generator(self) -> np.random.Generator:
-        """A random generator of this state's own, for acting: the same state draws the same."""
+        """The random generator of this state for acting; equal states give equal numbers."""
         return np.random.default_rng([self.seed, self.chances])
 
     def move_generator(self) -> np.random.Generator:
-        """A random generator for moves: the same moves are answered alike, however long the player thinks."""
+        """The random generator for moves; it does not depend on how long the player thinks."""
         return np.random.default_rng(
             [self.seed, MOVE_SEED_STREAM, self.round, sum(mark != FREE for mark in self.board)]
         )
 
 
-Place = tuple[float, float, float]
-
-BOARD_LEAN_RAD = math.radians(15.0)
-BOARD_WIDTH_RATIO = 0.7  # of the character's height
-BOARD_GAP_RATIO = 0.13  # of its height, between it and the board
-BOARD_FOOT_RATIO = 0.06  # of the board's width: its near edge stands that high
-MIN_HEIGHT_M = 1e-3  # metres
-
-
 @dataclass(frozen=True)
 class BoardPlacement:
-    """The middle of the board, the width of its nine squares together, how far it leans (radians); metres.
+    """The centre of the board, its width, its lean (radians); metres.
 
-    `ground` is the height that it stands on, `tall` how tall the character is that sits behind it.
+    `ground` is the height of the floor, `tall` the height of the character behind the board.
     """
 
     centre: Place
@@ -150,7 +144,7 @@ class BoardPlacement:
     tall: float = 1.0
 
     def square(self, number: int) -> Place:
-        """The middle of a square."""
+        """The centre of a square."""
         if not 0 <= number < 9:
             raise IndexError(f"a board has squares 0 to 8, not {number}")
         row, column = divmod(number, 3)
@@ -160,7 +154,7 @@ class BoardPlacement:
 
 
 def place_board(rig: PosedRig) -> BoardPlacement:
-    """A table before a character as it rests, on the ground that it stands on; it faces +z."""
+    """The placement before a character in its rest pose, which faces +z."""
     points = rig.vertices(rig.rest[None])[0]
     if not len(points):
         points = rig.joints(rig.rest[None])[0, :, :3, 3]

@@ -1,4 +1,4 @@
-"""The messages of the crowd: how many, who, and where they look."""
+"""The messages of the crowd mode."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ MAX_CROWD_SIZE = 400
 
 @dataclass(frozen=True)
 class CrowdStarted:
-    """Where the page fetches what it draws (`address`, then `/texture/N` below it), and how many it will be."""
+    """Where the page fetches the description (`address`, then `/texture/N` below it), and the size of the crowd."""
 
     address: str
     count: int
     vertices: int  # of one character
-    low: tuple[float, ...]  # the corners of the room that they take, metres
+    low: tuple[float, ...]  # corners of the bounding box of the crowd, metres
     high: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class StartCrowd(Request):
-    """Put many characters of a model on stage; asked again, the same crowd grows or shrinks.
+    """Put many characters of a model on stage; a second request resizes the same crowd.
 
-    Another seed makes other characters of them. `vertices` is how fine each should be, where a page cannot draw all.
+    Another seed gives other performances. `vertices` is the number of vertices of each character.
     """
 
     kind: ClassVar[str] = "crowd"
@@ -38,7 +38,7 @@ class StartCrowd(Request):
 
 @dataclass(frozen=True)
 class CrowdLook(Request):
-    """All look at a point of the world, metres; None lets them look ahead."""
+    """All characters look at a point of the world, metres; None is straight ahead."""
 
     kind: ClassVar[str] = "crowdLook"
     point: tuple[float, float, float] | None
@@ -46,18 +46,18 @@ class CrowdLook(Request):
 
 @dataclass(frozen=True)
 class EndCrowd(Request):
-    """The crowd goes."""
+    """Remove the crowd."""
 
     kind: ClassVar[str] = "endCrowd"
 
 
 @dataclass(frozen=True)
 class CrowdStats(Event):
-    """Once a second: what the crowd costs."""
+    """The cost of the crowd, once a second."""
 
     kind: ClassVar[str] = "crowdStats"
     count: int
     fps: float  # frames made in the last second
-    ms: float  # processor time of one of them
+    ms: float  # processor time of one frame, milliseconds
     share: float  # of a core
     bytes: int  # of one frame

@@ -1,10 +1,8 @@
-"""The messages of the edit mode: what is open, motion curves, gestures and what came of them, strokes, reduction.
+"""The messages of the edit mode: the open edit, motion curves, drags and their outcome, strokes, reduction.
 
-What is held is in `edit_held`, keys and poses in `edit_keys`.
-
-All times are seconds from the beginning of the clip, as the stage counts them; positions metres in the world,
-orientations quaternions x, y, z, w. Gestures are told without an id, and the newest wins: each `EditOutcome` says by
-`number` which one it answers, and which frames belong to it.
+Constraints, keys and poses are in `edit_keys`. All times are seconds from the beginning of the clip, as on the stage;
+positions are metres in the world, orientations quaternions x, y, z, w. Drags are sent without an id, and the newest
+wins: each `EditOutcome` says by `number` which one it answers, and which frames belong to it.
 """
 
 from __future__ import annotations
@@ -48,7 +46,7 @@ class MotionCurveEntry:
 
 @dataclass(frozen=True)
 class EditState:
-    """What is being edited. It changes with keys and with what is held, not while something is dragged."""
+    """The open edit. It changes with keys and constraints, not during a drag."""
 
     edit: str  # its id in the document
     character: str
@@ -58,9 +56,9 @@ class EditState:
     rate: float
     frames: int
     size: float  # of the character, m
-    baked: bool  # a key on about every frame: to be reduced before it can be edited
-    estimate: float  # seconds that reducing it will take, roughly; 0 where it is not baked
-    keys: int  # of all channels; no gesture changes it
+    baked: bool  # a key on about every frame; it must be reduced before editing
+    estimate: float  # seconds that a reduction takes, roughly; 0 if it is not baked
+    keys: int  # of all channels; no drag changes it
     source_keys: int  # of the clip itself
     channels: tuple[EditChannel, ...]
     pins: tuple[PinEntry, ...]
@@ -69,14 +67,14 @@ class EditState:
     limits: tuple[LimitEntry, ...]
     stiffness: dict[str, float]
     curves: tuple[MotionCurveEntry, ...]
-    copied: bool  # a pose is there to be pasted
-    pairs: bool  # left and right are told apart, so that poses can be mirrored
-    revision: int  # of the curves; another after every change that stays
+    copied: bool  # whether a pose can be pasted
+    pairs: bool  # whether the joints have a left and a right, so that poses can be mirrored
+    revision: int  # of the curves; it increases with every committed change
 
 
 @dataclass(frozen=True)
 class EditChanged(Event):
-    """The state of the edit on stage; a stage whose driver is no edit has none."""
+    """The state of the edit on stage."""
 
     kind: ClassVar[str] = "edit"
     state: EditState
@@ -84,14 +82,14 @@ class EditChanged(Event):
 
 @dataclass(frozen=True)
 class EditOpened:
-    """What was opened."""
+    """The opened edit."""
 
     edit: EditState
 
 
 @dataclass(frozen=True)
 class EditOpen(Request):
-    """Edit a clip: its own keys, or what was made of them before."""
+    """Edit a clip: its own keys, or its earlier edit."""
 
     kind: ClassVar[str] = "editOpen"
     result: ClassVar[Any] = EditOpened
@@ -101,21 +99,21 @@ class EditOpen(Request):
 
 @dataclass(frozen=True)
 class EditReduced:
-    """What a reduction gives: keys are counted for each channel, the error is the farthest that any joint is off."""
+    """The result of a reduction: keys of all channels, and the largest error of any joint."""
 
     keys: int
     source_keys: int
     error: float  # m
     angle: float  # radians
     seconds: float
-    replaced: bool  # by a newer preview, before it was done; the numbers mean nothing then
+    replaced: bool  # by a newer preview before it was done; the numbers are then invalid
 
 
 @dataclass(frozen=True)
 class EditReduce(Request):
-    """Turn the clip into few keys. A preview only tells what that gives; a newer one replaces it.
+    """Reduce the clip to few keys. A preview only returns the result; a newer one replaces it.
 
-    With `shared` keys all channels have theirs at the same times, as poses.
+    With `shared` all channels have their keys at the same times, as poses.
     """
 
     kind: ClassVar[str] = "editReduce"
@@ -147,7 +145,7 @@ class EditCurve(Request):
 
 @dataclass(frozen=True)
 class EditGhosts(Request):
-    """Poses that are shown besides the one on stage; none takes them off. They follow as frames of stream 4."""
+    """Ghosts: poses that are shown besides the stage's, sent as frames of stream 4. An empty list hides them."""
 
     kind: ClassVar[str] = "editGhosts"
     times: Annotated[tuple[Seconds, ...], Range(longest=24)]
@@ -155,7 +153,7 @@ class EditGhosts(Request):
 
 @dataclass(frozen=True)
 class EditBegun:
-    """A gesture, and where its point is before it."""
+    """A drag has begun, with the position and orientation of its point."""
 
     gesture: int
     place: Triple
@@ -164,7 +162,7 @@ class EditBegun:
 
 @dataclass(frozen=True)
 class EditBegin(Request):
-    """Take hold of a point at a time between keys; the stage goes to that time."""
+    """Begin to drag a point at a time between keys; the stage goes to that time."""
 
     kind: ClassVar[str] = "editBegin"
     result: ClassVar[Any] = EditBegun
@@ -176,7 +174,7 @@ class EditBegin(Request):
 
 @dataclass(frozen=True)
 class EditDrag(Request):
-    """Where the point should be now: a move has `to`, a turn has `turn`, timing has `factor` (2 is twice as fast)."""
+    """The goal of the drag: a move has `to`, a rotation `turn`, timing `factor` (2 is twice as fast)."""
 
     kind: ClassVar[str] = "editDrag"
     gesture: Number
@@ -188,7 +186,7 @@ class EditDrag(Request):
 
 @dataclass(frozen=True)
 class EditEnded:
-    """What a gesture left: the keys as before, and whether anything changed."""
+    """The result of a change: the number of keys, and whether anything changed."""
 
     keys: int
     changed: bool
@@ -196,7 +194,7 @@ class EditEnded:
 
 @dataclass(frozen=True)
 class EditEnd(Request):
-    """End the gesture: keep it as one undo step, or go back to before it."""
+    """End the drag: commit it as one undo step, or cancel it."""
 
     kind: ClassVar[str] = "editEnd"
     result: ClassVar[Any] = EditEnded
@@ -206,7 +204,7 @@ class EditEnd(Request):
 
 @dataclass(frozen=True)
 class EditAcceptSuggestion(Request):
-    """Accept one of the offers of the last outcome, by its number, as one undo step."""
+    """Accept a suggestion of the last outcome, by its number, as one undo step."""
 
     kind: ClassVar[str] = "editOffer"
     result: ClassVar[Any] = EditEnded
@@ -215,7 +213,7 @@ class EditAcceptSuggestion(Request):
 
 @dataclass(frozen=True)
 class EditPoseBegin(Request):
-    """Take hold of a point of the pose at a time. Without `key` only channels with a key there move."""
+    """Begin to drag a point of the pose at a time. Without `key` only channels with a key there move."""
 
     kind: ClassVar[str] = "editPoseBegin"
     result: ClassVar[Any] = EditBegun
@@ -228,7 +226,7 @@ class EditPoseBegin(Request):
 
 @dataclass(frozen=True)
 class EditPoseDrag(Request):
-    """Where the point of the pose should be now."""
+    """The goal of the pose drag."""
 
     kind: ClassVar[str] = "editPoseDrag"
     gesture: Number
@@ -239,7 +237,7 @@ class EditPoseDrag(Request):
 
 @dataclass(frozen=True)
 class EditPoseEnd(Request):
-    """End it: write the pose into keys, or go back to before it."""
+    """End the pose drag: write the pose into keys, or cancel it."""
 
     kind: ClassVar[str] = "editPoseEnd"
     result: ClassVar[Any] = EditEnded
@@ -249,7 +247,7 @@ class EditPoseEnd(Request):
 
 @dataclass(frozen=True)
 class EditSketched:
-    """How well the stroke is met."""
+    """How well the point follows the stroke."""
 
     reached: bool
     distance: float
@@ -271,31 +269,37 @@ class EditSketch(Request):
 
 @dataclass(frozen=True)
 class EditObstacle:
-    """One thing that keeps an edit from its goal, with its share of the resistance."""
+    """One thing that keeps an edit from its goal. The distances are those of the edit, not of this obstacle alone."""
 
-    cause: str  # pin, contact, hold, limit, handle, reach
-    what: str
-    share: float
+    kind: str  # pin, contact, hold, limit, handle, reach
+    target: str  # the point, column or joint, as sentences name it
+    reached_m: float  # metres of the way to the goal that the point has come nearer
+    required_m: float  # metres of the whole way; 0 for a rotation
+    share: float  # of the whole resistance, 0 to 1
     sentence: str
 
 
 @dataclass(frozen=True)
 class SuggestionEntry:
-    """A way on for a blocked edit, already tried out."""
+    """A change that gets a blocked edit further; the numbers are those of a solve with this change."""
 
     which: int
     way: Literal["release", "widen", "insert"]
     sentence: str
     reached: bool
     keys: int  # how many keys it adds
+    reached_m: float  # metres of the way to the goal that the point comes nearer
+    required_m: float  # metres of the whole way; 0 for a rotation
+    reached_rad: float  # radians, likewise
+    required_rad: float
+    slip_m: float  # metres, the largest error of a pin, contact or hold
 
 
 @dataclass(frozen=True)
 class EditOutcome(Event):
-    """What one drag came to. `frame` and `paths` are the numbers of the frames (streams 0 and 2) that belong to it.
+    """The result of one drag goal. `frame` and `paths` are the numbers of its frames (streams 0 and 2).
 
-    It comes again, with offers, once they are worked out: when the pointer rests on a blocked edit, or when it is let
-    go.
+    A blocked result is sent again with suggestions (`offers`), after the pointer has rested or was released.
     """
 
     kind: ClassVar[str] = "editOutcome"
@@ -304,14 +308,14 @@ class EditOutcome(Event):
     reached: bool
     distance: float  # m that remain
     angle: float  # radians that remain
-    drift: float  # m, the most that anything held is off
-    ms: float  # that the server took
-    place: Triple | None  # where the point is now
+    drift: float  # m, the largest error of a constraint
+    ms: float  # milliseconds that the server took
+    place: Triple | None  # position of the point
     turn: Quaternion | None
-    ghost: Triple | None  # the nearest place within reach, where the goal is not
-    sentence: str  # why it is blocked; empty where it is reached
+    ghost: Triple | None  # the nearest reachable position, if the goal is not reached
+    sentence: str  # why it is blocked; empty if it is reached
     blocks: tuple[EditObstacle, ...]
     offers: tuple[SuggestionEntry, ...]
-    pending: bool  # offers are being worked out
+    pending: bool  # suggestions are being computed
     frame: int
     paths: int

@@ -1,7 +1,4 @@
-"""The messages of the edit mode about what is held: pins, contacts, moments, limits, stiffness.
-
-The messages of the edit mode about keys: set and removed, changed in the graph editor, whole poses of them.
-"""
+"""The messages of the edit mode about constraints (pins, contacts, holds, limits, stiffness), keys and poses."""
 
 from __future__ import annotations
 
@@ -13,17 +10,22 @@ from understudy.studio.messages.edit import EditEnded, Number
 from understudy.studio.messages.message import Range, Request
 from understudy.studio.messages.shell import Id, Name, Seconds
 
+Share = Annotated[float, Range(least=-1.0, most=2.0)]
+Handle = tuple[float, float]
+Interpolation = Literal["stepped", "linear", "bezier"]
+Automatic = Literal["auto", "smooth", "flat", "linear", "stepped"]
+
 
 @dataclass(frozen=True)
 class EditConstraintId:
-    """The id under which something is held."""
+    """The id of a constraint."""
 
     held: str
 
 
 @dataclass(frozen=True)
 class EditPin(Request):
-    """Keep the path of a point while others are moved; `held` changes a pin that there is."""
+    """Pin the path of a point; `held` is the id of an existing pin to change."""
 
     kind: ClassVar[str] = "editPin"
     result: ClassVar[Any] = EditConstraintId
@@ -36,7 +38,7 @@ class EditPin(Request):
 
 @dataclass(frozen=True)
 class EditContact(Request):
-    """Let a point stand still for a while: the curves are solved for it at once, as one undo step."""
+    """Keep a point in place over a range of time: the curves are solved for it at once, as one undo step."""
 
     kind: ClassVar[str] = "editContact"
     result: ClassVar[Any] = EditConstraintId
@@ -49,7 +51,7 @@ class EditContact(Request):
 
 @dataclass(frozen=True)
 class EditHold(Request):
-    """Let a point pass where it passes, at one moment."""
+    """Hold the position of a point at one time."""
 
     kind: ClassVar[str] = "editHold"
     result: ClassVar[Any] = EditConstraintId
@@ -61,7 +63,7 @@ class EditHold(Request):
 
 @dataclass(frozen=True)
 class EditRelease(Request):
-    """Let go of a pin, a contact or a hold."""
+    """Remove a pin, a contact or a hold."""
 
     kind: ClassVar[str] = "editRelease"
     held: Id
@@ -69,9 +71,9 @@ class EditRelease(Request):
 
 @dataclass(frozen=True)
 class EditLimit(Request):
-    """Keep a column within a range, radians or metres; without low and high the limit is lifted.
+    """Keep a column within a range, radians or metres; without low and high the limit is removed.
 
-    Keys that lie outside refuse it; with `fit` the range is made as wide as they need it.
+    The request is refused if keys lie outside; with `fit` the range is widened to include them.
     """
 
     kind: ClassVar[str] = "editLimit"
@@ -84,17 +86,11 @@ class EditLimit(Request):
 
 @dataclass(frozen=True)
 class EditStiffness(Request):
-    """How unwillingly a joint takes part: 1 is usual, 0 costs nothing, None is usual again."""
+    """The cost of moving a joint: 1 is the default, 0 is free, None resets it."""
 
     kind: ClassVar[str] = "editStiffness"
     target: Name
     value: Annotated[float, Range(least=0.0, most=1e6)] | None = None
-
-
-Share = Annotated[float, Range(least=-1.0, most=2.0)]
-Handle = tuple[float, float]
-Interpolation = Literal["stepped", "linear", "bezier"]
-Automatic = Literal["auto", "smooth", "flat", "linear", "stepped"]
 
 
 @dataclass(frozen=True)
@@ -165,7 +161,7 @@ class EditTween(Request):
 
 @dataclass(frozen=True)
 class KeyRef:
-    """A key of a channel by its place, as the curves had it before the gesture; `column` None is all columns."""
+    """A key of a channel by its index in the curves before the drag; `column` None is all columns."""
 
     target: Name
     channel: Annotated[str, Range(longest=32)]
@@ -175,7 +171,7 @@ class KeyRef:
 
 @dataclass(frozen=True)
 class KeyChange:
-    """What becomes of a key; what is None stays. Handles are (dt, dv), both forward in time, and final where given.
+    """A change of a key; None leaves a value as it is. Handles are (dt, dv), both forward in time, and final if given.
 
     The other handle of a key that is not broken turns along, and handles of segments whose length changes keep their
     share of it, unless they are given too.
@@ -205,7 +201,7 @@ class KeyInsert:
 
 @dataclass(frozen=True)
 class KeyRuns:
-    """Many keys of a channel by their places, as runs from the first to before the last; `columns` None is all."""
+    """Many keys of a channel by index, as half-open runs; `columns` None is all."""
 
     target: Name
     channel: Annotated[str, Range(longest=32)]
@@ -230,8 +226,8 @@ class KeyTransform:
 class EditKeys(Request):
     """Keys as the graph editor and the dope sheet change them: shown while not `final`, then one undo step.
 
-    Keys are numbered as they were before the gesture, all the while. First `transform`, then `changes`, then `broken`
-    and `automatic` of `keys` and `runs`, then what is to be deleted and inserted. Where several channels have one
+    Keys are numbered as they were before the drag. First `transform`, then `changes`, then `broken`
+    and `automatic` of `keys` and `runs`, then deletions and insertions. Where several channels have one
     target and one kind, `weights:3` is the channel with the number 3 in the state.
     """
 
@@ -252,14 +248,14 @@ class EditKeys(Request):
 
 @dataclass(frozen=True)
 class EditAbandon(Request):
-    """Go back to the curves before keys or a tween were shown that are not final."""
+    """Go back to the committed curves from a preview of keys or of a tween."""
 
     kind: ClassVar[str] = "editAbandon"
 
 
 @dataclass(frozen=True)
 class EditGraph(Request):
-    """Which channels the graph editor shows, and over which range; they follow as frames of stream 3 ever after."""
+    """The channels and the range of the graph editor, which are sent as frames of stream 3 from now on."""
 
     kind: ClassVar[str] = "editGraph"
     channels: Annotated[tuple[ChannelRef, ...], Range(longest=400)]

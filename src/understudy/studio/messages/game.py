@@ -16,7 +16,7 @@ Place = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class GameStrength:
-    """How well the character may play."""
+    """A strength at which the character can play."""
 
     name: StrengthName
     title: str
@@ -25,9 +25,9 @@ class GameStrength:
 
 @dataclass(frozen=True)
 class GameTable:
-    """Where the board stands: its middle, the width of its nine squares together, its lean (radians); metres.
+    """The placement of the board: its centre, its width, its tilt (`lean`, radians); metres.
 
-    `ground` is the height that it stands on, `tall` how tall the character is that sits behind it.
+    `ground` is the height of the floor, `tall` the height of the character behind the board.
     """
 
     centre: Place
@@ -39,7 +39,7 @@ class GameTable:
 
 @dataclass(frozen=True)
 class Game(Event):
-    """How a game stands. `result` is the player's; `line` the squares that decided it; `last` was played last."""
+    """The state of a game. `result` is the player's; `line` has the winning squares; `last` is the last move."""
 
     kind: ClassVar[str] = "game"
     character: str
@@ -60,7 +60,7 @@ class Game(Event):
 
 @dataclass(frozen=True)
 class GameEntered:
-    """What the page needs to draw the board, and how the game stands."""
+    """The placement of the board, and the state of the game."""
 
     game: Game
     table: GameTable
@@ -69,7 +69,7 @@ class GameEntered:
 
 @dataclass(frozen=True)
 class EnterGame(Request):
-    """Play with the character on stage; a game that runs goes on. `seed` None: another game each time."""
+    """Play with the character on stage; a running game continues. `seed` None: another game each time."""
 
     kind: ClassVar[str] = "enterGame"
     result: ClassVar[Any] = GameEntered
@@ -80,14 +80,14 @@ class EnterGame(Request):
 
 @dataclass(frozen=True)
 class LeaveGame(Request):
-    """The page has turned to something else; the game waits."""
+    """The page has left the mode; the game is paused."""
 
     kind: ClassVar[str] = "leaveGame"
 
 
 @dataclass(frozen=True)
 class NewGame(Request):
-    """Another round; the strength stays where it is None."""
+    """Start another round; None keeps the strength."""
 
     kind: ClassVar[str] = "newGame"
     strength: StrengthName | None = None
@@ -95,7 +95,7 @@ class NewGame(Request):
 
 @dataclass(frozen=True)
 class PaceGame(Request):
-    """How long the character thinks and reacts: 1 as it likes to, below that shorter. The game goes on."""
+    """The duration of thinking and reacting: 1 is the default, smaller is faster."""
 
     kind: ClassVar[str] = "paceGame"
     pace: Pace
@@ -103,7 +103,7 @@ class PaceGame(Request):
 
 @dataclass(frozen=True)
 class PlaceMark(Request):
-    """Take a square, 0 to 8 row by row. Where that is not allowed, the character says so in its own way."""
+    """Take a square, 0 to 8 row by row. If that is not allowed, the character reacts too."""
 
     kind: ClassVar[str] = "placeMark"
     square: Annotated[int, Range(least=0, most=8)]
@@ -111,7 +111,7 @@ class PlaceMark(Request):
 
 @dataclass(frozen=True)
 class PointAt(Request):
-    """Where the player points, in the world (metres); None where the pointer has left."""
+    """The player's pointer in the world, metres; None if it has left the stage."""
 
     kind: ClassVar[str] = "pointAt"
     place: Place | None = None

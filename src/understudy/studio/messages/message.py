@@ -1,19 +1,18 @@
-"""Request and Event: the two kinds of text messages, and the register of all of them.
+"""`Request` and `Event`: the two kinds of text messages, their registry, and the reader of requests.
 
-A subclass is registered by being one:
+A subclass registers itself:
 
     @dataclass(frozen=True)
-    class Play(Request):
+    class SetPlaying(Request):
         kind: ClassVar[str] = "play"
         playing: bool
 
 Fields may be str, int, float, bool, Literal, Optional, lists and tuples, dict[str, X] and other frozen dataclasses;
-`Annotated[..., Bound(...)]` sets other bounds than the usual ones. Names are `snake_case` here and `camelCase` on the
-wire. A request that is answered with something names its type in `result`.
+`Annotated[..., Range(...)]` sets other limits than the usual ones. Names are `snake_case` here and `camelCase` on the
+wire. A request with an answer names the type of the answer in `result`.
 
-Reading what a browser says: every field is checked, and what is unknown is refused with one sentence.
-
-Nothing here trusts the sender: the length of the text, the depth of its nesting, the type and range of each field.
+The reader trusts nothing: it checks the length of the text, the depth of its nesting, and the type and range of each
+field. Unknown fields are refused with one sentence.
 """
 
 from __future__ import annotations
@@ -33,10 +32,16 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from understudy.errors import InvalidInput, join_names
 
+MAX_MESSAGE_CHARACTERS = 1 << 20  # a long script has some thousands
+MAX_TEXT_LENGTH, MAX_LIST_LENGTH = 1_000, 10_000  # characters and entries, unless a field has its own `Range`
+CONTROL_CHARACTERS = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]"
+)  # control characters but tab and line ends
+
 
 @dataclass(frozen=True)
 class Range:
-    """Limits of a field: characters of a text or entries of a list, and the range of a number."""
+    """Limits of a field: the length of a text or list, and the range of a number."""
 
     longest: int | None = None
     least: float | None = None
@@ -45,16 +50,16 @@ class Range:
 
 @dataclass(frozen=True)
 class Request:
-    """Browser to server. It is answered with `done` or `failed` of the same id; without an id (0) it is not."""
+    """Browser to server. Its answer is `done` or `failed` with the same id; without an id (0) there is none."""
 
     kind: ClassVar[str] = ""
-    result: ClassVar[Any] = None  # the dataclass of the answer, None where there is none
+    result: ClassVar[Any] = None  # the dataclass of the answer, None for none
     id: int = field(default=0, kw_only=True)
 
 
 @dataclass(frozen=True)
 class Event:
-    """Server to browser, unasked."""
+    """Server to browser, without a request."""
 
     kind: ClassVar[str] = ""
 
@@ -72,7 +77,7 @@ def events() -> dict[str, type[Event]]:
 
 
 def modules() -> tuple[str, ...]:
-    """The modules of this package, all of which are loaded before messages are registered."""
+    """The modules of this package, which are all imported before messages are registered."""
     package = importlib.import_module("understudy.studio.messages")
     names = sorted(entry.name for entry in pkgutil.iter_modules(package.__path__))
     return tuple(f"{package.__name__}.{name}" for name in names)
@@ -81,14 +86,14 @@ def modules() -> tuple[str, ...]:
 def _register(base: Any) -> dict[str, Any]:
     for name in modules():
         importlib.import_module(name)
-    found: dict[str, Any] = {}
+    messages: dict[str, Any] = {}
     for message in base.__subclasses__():
         if not message.__module__.startswith("understudy.studio.messages"):
-            continue  # those that tests make
-        if not message.kind or message.kind in found:
+            continue  # made by a test
+        if not message.kind or message.kind in messages:
             raise TypeError(f"{message.__qualname__} should have a kind of its own, but has {message.kind!r}")
-        found[message.kind] = message
-    return dict(sorted(found.items()))
+        messages[message.kind] = message
+    return dict(sorted(messages.items()))
 
 
 @functools.cache
@@ -99,7 +104,7 @@ def camel(name: str) -> str:
 
 
 def to_plain(value: Any) -> Any:
-    """A message or a part of one as JSON holds it; keys of dictionaries are names of the user's and stay."""
+    """A message or a part of one as plain JSON values; keys of dictionaries are the user's names and stay."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {camel(each.name): to_plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
     if isinstance(value, list | tuple):
@@ -110,48 +115,41 @@ def to_plain(value: Any) -> Any:
 
 
 def to_wire(event: Event) -> str:
-    """The text of an event; numbers are finite, or it is refused here rather than by the browser."""
+    """The text of an event; a number that is not finite raises ValueError."""
     return json.dumps({"kind": event.kind, **to_plain(event)}, allow_nan=False, separators=(",", ":"))
 
 
-MAX_MESSAGE_CHARACTERS = 1 << 20  # characters of a message: a long script has some thousands
-MAX_TEXT_LENGTH, MAX_LIST_LENGTH = 1_000, 10_000  # unless a field says otherwise
-CONTROL_CHARACTERS = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]"
-)  # control characters but tab and line ends
-
-
 def parse_request(text: str) -> Request:
-    """The request that a text holds."""
+    """Parse a request; raises `InvalidInput`."""
     if len(text) > MAX_MESSAGE_CHARACTERS:
         raise InvalidInput(
             f"a message should have at most {MAX_MESSAGE_CHARACTERS:,} characters, but has {len(text):,}"
         )
     try:
-        found = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once_each)
+        fields = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once_each)
     except InvalidInput:
         raise
     except (ValueError, RecursionError):
-        raise InvalidInput("a message should be JSON, but cannot be read as that") from None
-    if not isinstance(found, dict):
-        raise InvalidInput(f"a message should be a JSON object, but is {_format_value(found)}")
-    kind = found.pop("kind", None)
+        raise InvalidInput("a message should be JSON, but cannot be parsed") from None
+    if not isinstance(fields, dict):
+        raise InvalidInput(f"a message should be a JSON object, but is {_format_value(fields)}")
+    kind = fields.pop("kind", None)
     wanted = requests().get(kind) if isinstance(kind, str) else None
     if wanted is None:
         raise InvalidInput(f"there is no request of the kind {_format_value(kind)}")
-    request = MessageReader(MAX_TEXT_LENGTH, MAX_LIST_LENGTH).read(wanted, found, kind)
+    request = MessageReader(MAX_TEXT_LENGTH, MAX_LIST_LENGTH).read(wanted, fields, kind)
     assert isinstance(request, Request)
     return request
 
 
 def id_of(text: str) -> int:
-    """The id of a message that may be anything, so that a refusal can be addressed; 0 where there is none."""
+    """The id in a text that may not be valid, so that a refusal can be addressed; 0 if there is none."""
     found = re.search(r'"id"\s*:\s*(\d{1,15})\s*[,}]', text[:MAX_MESSAGE_CHARACTERS])
     return int(found[1]) if found else 0
 
 
 def read_plain(kind: type, found: dict[str, Any], place: str) -> Any:
-    """A dataclass of what `message.plain` made of it; texts and lists may be as long as a file holds."""
+    """A dataclass from the values of `to_plain`; texts and lists may be as long as those of a file."""
     return MessageReader(MAX_MESSAGE_CHARACTERS * 64, MAX_MESSAGE_CHARACTERS * 64).read(kind, found, place)
 
 
@@ -162,7 +160,7 @@ def _fields(kind: type) -> dict[str, tuple[dataclasses.Field[Any], Any]]:
 
 
 class MessageReader:
-    """Makes dataclasses of JSON objects; fields that set no bounds of their own may be as long as this says."""
+    """Makes dataclasses from JSON objects; the lengths limit fields without a `Range` of their own."""
 
     def __init__(self, longest_text: int, longest_list: int) -> None:
         self.longest_text, self.longest_list = longest_text, longest_list
@@ -245,13 +243,13 @@ class MessageReader:
             return found
         if hint in (int, float) and isinstance(found, int | float) and not isinstance(found, bool):
             return self._number(hint, found, place, bound)
-        words = {bool: "true or false", str: "a text", int: "a whole number", float: "a number"}
-        raise InvalidInput(f"{place} should be {words.get(hint, hint)}, but is {_format_value(found)}")
+        types_text = {bool: "true or false", str: "a text", int: "a whole number", float: "a number"}
+        raise InvalidInput(f"{place} should be {types_text.get(hint, hint)}, but is {_format_value(found)}")
 
     def _number(self, hint: Any, found: int | float, place: str, bound: Range) -> Any:
         if hint is int and (isinstance(found, float) and not found.is_integer()):
             raise InvalidInput(f"{place} should be a whole number, but is {_format_value(found)}")
-        least = -(2.0**53) if bound.least is None else bound.least  # what JSON numbers hold exactly
+        least = -(2.0**53) if bound.least is None else bound.least  # integers that JSON numbers hold exactly
         most = 2.0**53 if bound.most is None else bound.most
         if not (math.isfinite(found) if isinstance(found, float) else True) or not least <= found <= most:
             raise InvalidInput(f"{place} should be a number from {least:g} to {most:g}, but is {_format_value(found)}")
@@ -259,7 +257,7 @@ class MessageReader:
 
 
 def _format_value(value: Any) -> str:
-    """A value for a sentence, cut short; what it holds inside is not shown."""
+    """A value for a sentence, shortened; the content of lists and objects is not shown."""
     if isinstance(value, dict | list):
         return "a list" if isinstance(value, list) else "an object"
     text = (

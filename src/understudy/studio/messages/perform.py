@@ -1,4 +1,4 @@
-"""The messages of the perform mode: learning, commands, dials, scripts, takes, and how the performance goes."""
+"""The messages of the perform mode: training, commands, live settings, scripts, takes, and status."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Names = Annotated[tuple[Name, ...], Range(longest=100)]
 
 @dataclass(frozen=True)
 class LearningStarted:
-    """The job that learns; the model's id comes with the document when it is done."""
+    """The training job; the document has the model when it is done."""
 
     job: str
 
 
 @dataclass(frozen=True)
 class Learn(Request):
-    """Learn a character from its clips; of some labels only, where any is named."""
+    """Train a model of a character from its clips, of all labels or of the named ones."""
 
     kind: ClassVar[str] = "learn"
     result: ClassVar[Any] = LearningStarted
@@ -34,7 +34,7 @@ class Learn(Request):
 
 @dataclass(frozen=True)
 class Perform(Request):
-    """Put a model's character on stage, live."""
+    """Put a model's character on stage, performing live."""
 
     kind: ClassVar[str] = "perform"
     model: Id
@@ -42,7 +42,7 @@ class Perform(Request):
 
 @dataclass(frozen=True)
 class GiveCommand(Request):
-    """A command for the character on stage, which takes over at once; what it has no use for stays None."""
+    """A command for the character on stage, which takes over at once; fields that it does not use stay None."""
 
     kind: ClassVar[str] = "tell"
     command: Word
@@ -62,7 +62,7 @@ class GiveCommand(Request):
 
 @dataclass(frozen=True)
 class SetLiveSettings(Request):
-    """How lively, how still, and how far the eyes follow; what is None stays."""
+    """Set liveliness, stillness and gaze; None leaves a value as it is."""
 
     kind: ClassVar[str] = "dial"
     liveliness: Annotated[float, Range(least=0.0, most=4.0)] | None = None
@@ -72,7 +72,7 @@ class SetLiveSettings(Request):
 
 @dataclass(frozen=True)
 class ScriptCheck:
-    """What is wrong with a script, in one sentence, and at which line; empty and 0 where nothing is."""
+    """The first error of a script, as a sentence and a line; empty and 0 if there is none."""
 
     sentence: str
     line: int
@@ -82,7 +82,7 @@ class ScriptCheck:
 
 @dataclass(frozen=True)
 class CheckScript(Request):
-    """Read a script and hold it against a model."""
+    """Check a script against a model."""
 
     kind: ClassVar[str] = "checkScript"
     result: ClassVar[Any] = ScriptCheck
@@ -92,7 +92,7 @@ class CheckScript(Request):
 
 @dataclass(frozen=True)
 class RunScript(Request):
-    """Perform a script on stage from now on."""
+    """Perform a script on stage, starting now."""
 
     kind: ClassVar[str] = "runScript"
     text: Text
@@ -101,21 +101,21 @@ class RunScript(Request):
 
 @dataclass(frozen=True)
 class StopScript(Request):
-    """Leave the script that runs."""
+    """Stop the running script."""
 
     kind: ClassVar[str] = "stopScript"
 
 
 @dataclass(frozen=True)
 class KeptScript:
-    """The id under which a script is kept."""
+    """The id of a stored script."""
 
     script: str
 
 
 @dataclass(frozen=True)
 class KeepScript(Request):
-    """Keep a script in the project: a new one, or another text for one that there is."""
+    """Store a script in the project: a new one, or a new text for an existing one."""
 
     kind: ClassVar[str] = "keepScript"
     result: ClassVar[Any] = KeptScript
@@ -127,14 +127,14 @@ class KeepScript(Request):
 
 @dataclass(frozen=True)
 class TakeRecorded:
-    """The take that was recorded; empty where the recording has only begun, or was thrown away."""
+    """The id of the recorded take; empty if the recording has only begun or was discarded."""
 
     take: str
 
 
 @dataclass(frozen=True)
 class Record(Request):
-    """Begin to record what is shown, or end it: the take is kept in the project, unless it is thrown away."""
+    """Begin or end a recording. The take is stored in the project, unless it is discarded."""
 
     kind: ClassVar[str] = "record"
     result: ClassVar[Any] = TakeRecorded
@@ -145,7 +145,7 @@ class Record(Request):
 
 @dataclass(frozen=True)
 class LatentPlace:
-    """Where a voice is in the latent space of its label, and how much it counts."""
+    """The position of a blend source in the latent space of its label, and its weight."""
 
     label: str
     x: tuple[float, ...]
@@ -154,7 +154,7 @@ class LatentPlace:
 
 @dataclass(frozen=True)
 class PerformanceLogEntry:
-    """Something that happened: a command, a bridge that was crossed, a clip that began."""
+    """An event of the performance: a command, a crossed bridge, the start of a clip."""
 
     seconds: float
     what: str
@@ -164,7 +164,7 @@ class PerformanceLogEntry:
 
 @dataclass(frozen=True)
 class PerformanceStatus(Event):
-    """How the performance goes, 20 times a second."""
+    """The state of the performance, 20 times a second."""
 
     kind: ClassVar[str] = "performing"
     model: str
@@ -173,11 +173,12 @@ class PerformanceStatus(Event):
     doing: str
     done: bool
     voices: tuple[LatentPlace, ...]
-    ms: float  # what a frame costs, without drawing
-    recorded: float | None  # seconds of the take that is being recorded
-    step: str  # the place in the script that runs, `do 3`; empty where none does
+    ms: float  # milliseconds a frame, without drawing
+    recorded: float | None  # seconds of the running recording
+    step: str  # the place in the running script, `do 3`; empty without a script
+    step_number: int  # of the step in the script, from 1; 0 inside a set, before the first step, or without a script
     step_seconds: float  # the script's own time
     liveliness: float
     stillness: float
-    gaze: float | None  # None where the character has no eyes that are found
+    gaze: float | None  # None if the character has neither eyes nor a head to look with
     events: tuple[PerformanceLogEntry, ...]

@@ -13,11 +13,12 @@ Name = Annotated[str, Range(longest=200)]
 Seconds = Annotated[float, Range(least=0.0, most=1e6)]
 Level = Literal["info", "warning", "error"]
 Progress = Literal["running", "done", "failed", "cancelled"]
+JobTask = Literal["open", "export", "learn", "reduce", "sketch", "other"]
 
 
 @dataclass(frozen=True)
 class FileOpened:
-    """The characters that a file brought, by id, and what reading had to drop or change."""
+    """The ids of the characters in a file, and notes of what the reader dropped or changed."""
 
     characters: tuple[str, ...]
     notes: tuple[str, ...]
@@ -25,7 +26,7 @@ class FileOpened:
 
 @dataclass(frozen=True)
 class Open(Request):
-    """Open a file below one of the opened folders, or a member of the built-in cast (`dragon`)."""
+    """Open a file below one of the allowed folders, or a member of the built-in cast (`dragon`)."""
 
     kind: ClassVar[str] = "open"
     result: ClassVar[Any] = FileOpened
@@ -34,7 +35,7 @@ class Open(Request):
 
 @dataclass(frozen=True)
 class Close(Request):
-    """Close a character, with what was made of it."""
+    """Close a character with its models, takes, scripts and edits."""
 
     kind: ClassVar[str] = "close"
     character: Id
@@ -42,7 +43,7 @@ class Close(Request):
 
 @dataclass(frozen=True)
 class Show(Request):
-    """Put a character on stage: with a clip, or with a take of it, or at rest."""
+    """Put a character on stage: with a clip, with a take, or in its rest pose."""
 
     kind: ClassVar[str] = "show"
     character: Id
@@ -60,7 +61,7 @@ class SetPlaying(Request):
 
 @dataclass(frozen=True)
 class Seek(Request):
-    """Go to a time, seconds from the beginning of what is on stage."""
+    """Go to a time, seconds from the beginning."""
 
     kind: ClassVar[str] = "seek"
     time: Seconds
@@ -68,19 +69,19 @@ class Seek(Request):
 
 @dataclass(frozen=True)
 class Transport(Request):
-    """How it plays: the rate (1 is as recorded), round and round or once, and the range; what is None stays."""
+    """Set the playback rate (1 is as recorded), the loop and the range; None leaves a value as it is."""
 
     kind: ClassVar[str] = "transport"
     rate: Annotated[float, Range(least=0.01, most=10.0)] | None = None
     loop: bool | None = None
     start: Seconds | None = None
     stop: Seconds | None = None
-    whole: bool = False  # the whole range again
+    whole: bool = False  # reset the range to the whole clip
 
 
 @dataclass(frozen=True)
 class Select(Request):
-    """What is selected, by name; joints, parts, channels."""
+    """Set the selection, by name: joints, parts, channels."""
 
     kind: ClassVar[str] = "select"
     names: Annotated[tuple[Name, ...], Range(longest=2000)]
@@ -88,7 +89,7 @@ class Select(Request):
 
 @dataclass(frozen=True)
 class Rename(Request):
-    """Call something else. A clip is `character/clip`."""
+    """Rename an entry. A clip is `character/clip`."""
 
     kind: ClassVar[str] = "rename"
     what: EntryKind | Literal["project"]
@@ -98,7 +99,7 @@ class Rename(Request):
 
 @dataclass(frozen=True)
 class Label(Request):
-    """The labels of a clip; none takes them off."""
+    """Set the labels of a clip; an empty list removes them."""
 
     kind: ClassVar[str] = "label"
     character: Id
@@ -108,7 +109,7 @@ class Label(Request):
 
 @dataclass(frozen=True)
 class Delete(Request):
-    """Take something out of the project. A clip is `character/clip`."""
+    """Delete an entry of the project. A clip is `character/clip`."""
 
     kind: ClassVar[str] = "delete"
     what: EntryKind
@@ -117,21 +118,21 @@ class Delete(Request):
 
 @dataclass(frozen=True)
 class Undo(Request):
-    """Take the last change back."""
+    """Undo the last change."""
 
     kind: ClassVar[str] = "undo"
 
 
 @dataclass(frozen=True)
 class Redo(Request):
-    """Make it again."""
+    """Redo the next change."""
 
     kind: ClassVar[str] = "redo"
 
 
 @dataclass(frozen=True)
 class Exported:
-    """Where the browser can fetch the file, what it is called, and what the format could not hold."""
+    """The address of the file, its name and size, and notes of what the format could not hold."""
 
     url: str
     name: str
@@ -143,7 +144,7 @@ class Exported:
 class Export(Request):
     """Write a character with its clips, one clip (`character/clip`), an edit, a take, a script or a model as a file.
 
-    An edit has a key on every frame, which every program shows alike, unless its `keys` are asked for.
+    An edit is written with a key on every frame, which every program shows alike, or with its own `keys`.
     """
 
     kind: ClassVar[str] = "export"
@@ -164,7 +165,7 @@ class Cancel(Request):
 
 @dataclass(frozen=True)
 class SetPointer(Request):
-    """Where the pointer is on stage, in the world, metres; None where it has left."""
+    """The pointer on stage, as a point of the world in metres; None if it has left."""
 
     kind: ClassVar[str] = "look"
     point: tuple[float, float, float] | None
@@ -181,14 +182,14 @@ class FrameDrawn(Request):
 
 @dataclass(frozen=True)
 class Pong:
-    """The server's clock, seconds since it began."""
+    """The server's clock, seconds since its start."""
 
     seconds: float
 
 
 @dataclass(frozen=True)
 class Ping(Request):
-    """Is anybody there."""
+    """Check the connection."""
 
     kind: ClassVar[str] = "ping"
     result: ClassVar[Any] = Pong
@@ -196,7 +197,7 @@ class Ping(Request):
 
 @dataclass(frozen=True)
 class RequestDone(Event):
-    """The answer to a request that was met."""
+    """The answer to a request that succeeded."""
 
     kind: ClassVar[str] = "done"
     id: int
@@ -205,7 +206,7 @@ class RequestDone(Event):
 
 @dataclass(frozen=True)
 class RequestFailed(Event):
-    """The answer to one that was not: what happened, and what to do next."""
+    """The answer to a request that failed: what happened, and what to do next."""
 
     kind: ClassVar[str] = "failed"
     id: int
@@ -215,7 +216,7 @@ class RequestFailed(Event):
 
 @dataclass(frozen=True)
 class FormatEntry:
-    """A format that can be dropped or exported."""
+    """A file format that can be opened or exported."""
 
     name: str
     endings: tuple[str, ...]
@@ -238,7 +239,7 @@ class Hello(Event):
 
 @dataclass(frozen=True)
 class DocumentChanged(Event):
-    """The document, whole; `undoes` and `redoes` say what the next undo or redo would take back or make again."""
+    """The whole document; `undoes` and `redoes` name the change of the next undo or redo."""
 
     kind: ClassVar[str] = "document"
     document: Document
@@ -250,16 +251,17 @@ class DocumentChanged(Event):
 
 @dataclass(frozen=True)
 class JobChanged(Event):
-    """Long work: how far, and for how long."""
+    """The progress of a job, and the seconds since its start."""
 
     kind: ClassVar[str] = "job"
     id: str
     name: str
     done: float
-    total: float  # 0 where unknown
+    total: float  # 0 if unknown
     seconds: float
     state: Progress
     sentence: str = ""
+    task: JobTask = "other"  # what kind of work it is; `name` is for display only
 
 
 @dataclass(frozen=True)
@@ -274,10 +276,10 @@ class Notice(Event):
 
 @dataclass(frozen=True)
 class Stats(Event):
-    """Once a second while frames are sent: what a frame costs the server, and what goes over the wire."""
+    """The server's cost of a frame and the traffic, once a second while frames are sent."""
 
     kind: ClassVar[str] = "stats"
     ms: float  # processor time a frame
     fps: float
     bytes: int  # a second
-    dropped: int  # frames that the page could not take, in this second
+    dropped: int  # frames that the page could not take in this second

@@ -1,8 +1,8 @@
 """The browser's types, generated from the dataclasses: `python -m understudy.studio.messages.typescript` writes them.
 
-    class Play(Request): playing: bool   ->   export interface PlayRequest { kind: "play"; playing: boolean }
+    class SetPlaying(Request): playing: bool  ->  export interface SetPlayingRequest { kind: "play"; playing: boolean }
 
-A request is sent without its `id`: the connection adds it.
+A request type has no `id`: the connection adds it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HEADING = "// Generated from the dataclasses in src/understudy/studio/messages; 
 
 
 def typescript() -> str:
-    """The whole file."""
+    """The whole file as text."""
     known: dict[str, type] = {}
     blocks = []
     for request in requests().values():
@@ -49,7 +49,7 @@ def typescript() -> str:
 
 
 def _all_nested(known: dict[str, type]) -> list[str]:
-    """The names of every dataclass that is reached; writing one may reach others."""
+    """The names of all nested dataclasses; writing one may find others."""
     written: set[str] = set()
     while set(known) - written:
         for name in sorted(set(known) - written):
@@ -124,12 +124,12 @@ def _frame_constants() -> str:
         "ghostsStream": source.GHOSTS_STREAM,
     }
     inner = ", ".join(f"{name}: {value}" for name, value in pairs.items())
-    note = "/** Binary frames: the header's size in bytes and the forms; see studio/frames.py. */"
+    note = "/** Binary frames: the header's size in bytes and the forms; see studio/source.py. */"
     return f"{note}\nexport const FRAME = {{ {inner} }} as const;\n"
 
 
 def write(place: Path = OUTPUT_PATH) -> None:
-    """Write the browser's file."""
+    """Write the file of the browser client."""
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(typescript(), encoding="utf-8")
 

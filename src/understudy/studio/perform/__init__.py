@@ -1,1 +1,1 @@
-"""The perform mode: a learned character on stage, told what to do while it acts."""
+"""The perform mode: a trained model on stage, which takes commands while it acts."""

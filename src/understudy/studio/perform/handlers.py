@@ -1,7 +1,4 @@
-"""Opening a model's file: its character comes along where it is not open yet, and performs.
-
-What the perform mode's requests do.
-"""
+"""Handlers of the perform mode: open and train models, commands, live settings, scripts and takes."""
 
 from __future__ import annotations
 
@@ -25,70 +22,19 @@ from understudy.studio.registry import Content, creates_source, handles_request,
 from understudy.studio.source import ClipSource
 
 if TYPE_CHECKING:
-    from understudy.perform import PoseModel
+    from understudy.perform.model import PoseModel
     from understudy.studio.jobs import Job
     from understudy.studio.session import Session
-
-
-async def open_model(session: Session, path: Path, name: str, show: bool = True) -> FileOpened:
-    """Keep a copy of a model in the project, for a character that is open or that it brings."""
-    from understudy.studio.shell.open_file import open_origin
-
-    model = await asyncio.to_thread(_load_model, path, name)
-    character = await asyncio.to_thread(_matching_character, session, model)
-    if character is None:
-        origin, title = await asyncio.to_thread(_model_character_origin, session, model, name)
-        character = (await open_origin(session, origin, title, show)).characters[0]
-    entry = await asyncio.to_thread(copy_into_project, session, path, character, Path(name).stem)
-    session.change(with_model(session.document, entry), f"open {name}")
-    if show:
-        await session.show(character, "model", entry.id)
-    return FileOpened((character,), entry.notes[:200])
-
-
-def _load_model(path: Path, name: str) -> PoseModel:
-    from understudy.perform import PoseModel
-
-    try:
-        return PoseModel.load(path)
-    except FileError as error:
-        raise type(error)(name, error.reason, error.place) from None
-
-
-def _matching_character(session: Session, model: PoseModel) -> str | None:
-    """An open character that has the model's channels; one of the same name of the cast before any other."""
-    from understudy.perform.model import check_character
-
-    for entry in sorted(session.document.characters, key=lambda entry: entry.cast != model.cast):
-        try:
-            rig = session.assets.get(entry.id).rig
-            check_character(model, rig.channels, entry.name)
-            return entry.id
-        except InvalidInput:
-            continue
-    return None
-
-
-def _model_character_origin(session: Session, model: PoseModel, name: str) -> tuple[Origin, str]:
-    """Where the model's own character is from: the cast, or a GLB that is kept with the project."""
-    if model.cast:
-        return Origin(cast=model.cast), model.cast
-    folder = session.project.folder / "files" / secrets.token_hex(8)
-    folder.mkdir()
-    file = f"{Path(name).stem}.glb"
-    (folder / file).write_bytes(model.embedded)
-    return Origin(file=f"files/{folder.name}/{file}"), file
-
 
 MODE = "perform"
 MAX_SCRIPTS = 500
 _TASKS: set[asyncio.Task[None]] = set()
-_LEARNING: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()  # ids of characters that are being learned
+_LEARNING: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()  # ids of the characters in training
 
 
 @handles_request(perform.Learn)
 async def learn(session: Session, request: perform.Learn) -> perform.LearningStarted:
-    """Learn beside the stage; when it is done the model is in the project, and performs if its character is shown."""
+    """Train in the background; then the model is in the project, and performs if its character is on stage."""
     entry = session.document.character(request.character)
     if entry is None:
         raise InvalidInput(f"there is no character {request.character!r}")
@@ -97,11 +43,11 @@ async def learn(session: Session, request: perform.Learn) -> perform.LearningSta
         raise InvalidInput(f"{entry.name} is being learned already; wait for it, or cancel it first")
     task = learning.learning_task(session, entry, request.labels)
     job = session.jobs.run(
-        f"learn {name}", lambda progress, cancelled: learning.fit_in_process(task, name, progress, cancelled)
+        f"learn {name}", lambda progress, cancelled: learning.fit_in_process(task, name, progress, cancelled), "learn"
     )
     _LEARNING[session].add(entry.id)
     after = asyncio.get_running_loop().create_task(_adopt(session, job, entry.id))
-    _TASKS.add(after)  # the loop itself keeps no hold of it
+    _TASKS.add(after)  # asyncio keeps only a weak reference
     after.add_done_callback(_TASKS.discard)
     return perform.LearningStarted(job.id)
 
@@ -123,14 +69,14 @@ async def _adopt(session: Session, job: Job, character: str) -> None:
 
 @handles_request(perform.Perform)
 async def begin(session: Session, request: perform.Perform) -> None:
-    """Live on stage."""
+    """Put a model on stage."""
     entry = find_model(session.document, request.model)
     await session.show(entry.character, "model", entry.id)
 
 
 @creates_source("model")
 async def model_source(session: Session, stage: StageState) -> LiveSource:
-    """A performance; one that is on stage already goes on."""
+    """The live source of a model; one that is on stage already continues."""
     models, document = models_of(session), session.document
     running = session.source
     if (
@@ -147,14 +93,14 @@ async def model_source(session: Session, stage: StageState) -> LiveSource:
 
 @creates_source("take")
 async def take_source(session: Session, stage: StageState) -> ClipSource:
-    """A take, which is scrubbed like any clip."""
+    """The source of a take, which can be scrubbed like a clip."""
     rig, clip = await asyncio.to_thread(recording.clip_of, session, session.document, stage.drives)
     return ClipSource(rig, clip, stage.loop, stage.start, stage.stop)
 
 
 @handles_request(perform.GiveCommand)
 async def tell(session: Session, request: perform.GiveCommand) -> None:
-    """A command, made of what was given. A named pose without a label is had in the label that shows it best."""
+    """Give a command. For a named pose without a label, the label that shows it best is chosen."""
     source = await _current_live_source(session)
     given: dict[str, Any] = {
         name: value for name, value in vars(request).items() if name not in ("id", "command") and value is not None
@@ -173,20 +119,20 @@ async def tell(session: Session, request: perform.GiveCommand) -> None:
     try:
         command = kind(**given)
     except TypeError:
-        raise InvalidInput(f"{request.command} was told too little") from None
+        raise InvalidInput(f"{request.command} lacks a required field") from None
     source.tell(command)
     _resume_playback(session)
 
 
 @handles_request(perform.SetLiveSettings)
 async def dial(session: Session, request: perform.SetLiveSettings) -> None:
-    """Turn the dials."""
+    """Set liveliness, stillness and gaze."""
     (await _current_live_source(session)).set_live_settings(request.liveliness, request.stillness, request.gaze)
 
 
 @handles_request(perform.CheckScript)
 async def check_script(session: Session, request: perform.CheckScript) -> perform.ScriptCheck:
-    """What is wrong with a script, and where."""
+    """Check a script against a model."""
     document = session.document
     find_model(document, request.model)
     opened = await asyncio.to_thread(models_of(session).open_model, document, request.model)
@@ -195,20 +141,20 @@ async def check_script(session: Session, request: perform.CheckScript) -> perfor
 
 @handles_request(perform.RunScript)
 async def run_script(session: Session, request: perform.RunScript) -> None:
-    """Perform it from here on."""
+    """Perform a script, starting now."""
     (await _current_live_source(session)).run_script(request.text, request.name)
     _resume_playback(session)
 
 
 @handles_request(perform.StopScript)
 async def stop_script(session: Session, request: perform.StopScript) -> None:
-    """The command that runs goes on to its end."""
+    """Stop the script; the running command continues to its end."""
     (await _current_live_source(session)).stop_script()
 
 
 @handles_request(perform.KeepScript)
 async def keep_script(session: Session, request: perform.KeepScript) -> perform.KeptScript:
-    """Keep a script in the project."""
+    """Store a script in the project."""
     document, name = session.document, " ".join(request.name.split()) or "script"
     if request.script is None:
         if len(document.scripts) >= MAX_SCRIPTS:
@@ -228,7 +174,7 @@ async def keep_script(session: Session, request: perform.KeepScript) -> perform.
 
 @handles_request(perform.Record)
 async def record(session: Session, request: perform.Record) -> perform.TakeRecorded:
-    """Begin a take, or end it and keep it."""
+    """Begin a recording, or end it and store the take."""
     source = await _current_live_source(session)
     if request.recording:
         source.start_recording()
@@ -251,23 +197,73 @@ async def record(session: Session, request: perform.Record) -> perform.TakeRecor
 
 @serves_content("/map/{model}")
 async def latent_map(session: Session, model: str) -> Content:
-    """The latent map of a model; it never changes, since a model does not."""
+    """The latent map of a model, which never changes."""
     find_model(session.document, model)
     data = await asyncio.to_thread(models_of(session).map, session.document, model)
     return Content(data, kept=True)
 
 
+async def open_model(session: Session, path: Path, name: str, show: bool = True) -> FileOpened:
+    """Copy a model into the project, for an open character or for the model's own."""
+    from understudy.studio.shell.open_file import open_origin
+
+    model = await asyncio.to_thread(_load_model, path, name)
+    character = await asyncio.to_thread(_matching_character, session, model)
+    if character is None:
+        origin, title = await asyncio.to_thread(_model_character_origin, session, model, name)
+        character = (await open_origin(session, origin, title, show)).characters[0]
+    entry = await asyncio.to_thread(copy_into_project, session, path, character, Path(name).stem)
+    session.change(with_model(session.document, entry), f"open {name}")
+    if show:
+        await session.show(character, "model", entry.id)
+    return FileOpened((character,), entry.notes[:200])
+
+
+def _load_model(path: Path, name: str) -> PoseModel:
+    from understudy.perform.model import PoseModel
+
+    try:
+        return PoseModel.load(path)
+    except FileError as error:
+        raise type(error)(name, error.reason, error.place) from None
+
+
+def _matching_character(session: Session, model: PoseModel) -> str | None:
+    """An open character with the model's channels, preferably the same member of the cast."""
+    from understudy.perform.model import check_character
+
+    for entry in sorted(session.document.characters, key=lambda entry: entry.cast != model.cast):
+        try:
+            rig = session.assets.get(entry.id).rig
+            check_character(model, rig.channels, entry.name)
+            return entry.id
+        except InvalidInput:
+            continue
+    return None
+
+
+def _model_character_origin(session: Session, model: PoseModel, name: str) -> tuple[Origin, str]:
+    """The origin of the model's own character: the cast, or a GLB that is stored in the project."""
+    if model.cast:
+        return Origin(cast=model.cast), model.cast
+    folder = session.project.folder / "files" / secrets.token_hex(8)
+    folder.mkdir()
+    file = f"{Path(name).stem}.glb"
+    (folder / file).write_bytes(model.embedded)
+    return Origin(file=f"files/{folder.name}/{file}"), file
+
+
 async def _current_live_source(session: Session) -> LiveSource:
-    """Who performs; somebody who is just coming on stage is waited for."""
+    """The live source on stage; waits for one that is being made."""
     if not isinstance(session.source, LiveSource):
         await session.wait_until_staged()
     if not isinstance(session.source, LiveSource):
-        raise InvalidInput("nobody performs; learn a character, or choose a model from the library")
+        raise InvalidInput("no model is performing; learn a character, or choose a model from the library")
     return session.source
 
 
 def _resume_playback(session: Session) -> None:
-    """Who is told something moves, even if it was paused."""
+    """Resume playback: a command also starts a paused performance."""
     if not session.document.stage.playing:
         session.adjust(session.document.with_stage(playing=True))
         session.ticker.request_redraw()

@@ -1,7 +1,8 @@
-"""The child process that learns: `python -m understudy.studio.perform.learner`, told what by a line of JSON.
+"""The training process: `python -m understudy.studio.perform.learner`, with its task as a line of JSON on standard
+input.
 
-It reads the characters and clips of the project itself, so nothing but plain text crosses over, and answers a line of
-JSON each time it has got further. When whoever started it has gone, it ends.
+It reads the characters and clips of the project itself, so only plain text is exchanged, and writes a line of JSON for
+each progress report. It exits when the parent process closes its standard input.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from understudy.errors import UnderstudyError
 if TYPE_CHECKING:
     from understudy.perform.library import ClipLibrary
 
-NICE_INCREMENT = 5  # the stage goes first
+NICE_INCREMENT = 5  # lower priority than the stage
 
 
 @dataclass(frozen=True)
 class LearningTask:
-    """What to learn, as the child is told. `saved` is the project as `project.json` holds it."""
+    """The task of the process. `saved` is the project as in `project.json`; `kept` is the folder of checkpoints."""
 
     folder: str
     saved: dict[str, Any]
@@ -35,12 +36,12 @@ class LearningTask:
     iterations: int | None = None
 
     def line(self) -> str:
-        """One line of text."""
+        """The task as one line of JSON."""
         return json.dumps(asdict(self)) + "\n"
 
 
 def library_of(task: LearningTask) -> ClipLibrary:
-    """The clips of a character as the document labels them, ready to be learned."""
+    """The clips of a character with the document's labels, prepared for training."""
     from understudy.character import Asset, Clip, Curves
     from understudy.perform.library import ClipLibrary
     from understudy.perform.model_character import prepare_library
@@ -62,7 +63,7 @@ def library_of(task: LearningTask) -> ClipLibrary:
 
 
 def learn(task: LearningTask, out: TextIO) -> None:
-    """Learn and save the model; `out` is told how far it is."""
+    """Train and save the model; progress is written to `out`."""
     from understudy.perform.model_character import fit_model
     from understudy.perform.training import FitSettings
 
@@ -77,13 +78,13 @@ def learn(task: LearningTask, out: TextIO) -> None:
 
 
 def write_line(out: TextIO, what: dict[str, Any]) -> None:
-    """One line of JSON."""
+    """Write one line of JSON."""
     out.write(json.dumps(what) + "\n")
     out.flush()
 
 
 def main() -> int:
-    """Learn what the first line of standard input says; whoever closes it ends this process."""
+    """Run the task of the first line of standard input; the end of that stream ends the process."""
     if hasattr(os, "nice"):
         os.nice(NICE_INCREMENT)
     task = json.loads(sys.stdin.readline())

@@ -1,7 +1,6 @@
-"""Learning beside the stage: in a process of its own, which the stage does not feel and a cancel ends at once.
+"""Training in a process of its own, which does not slow the stage down and ends at once when cancelled.
 
-What is finished is kept in the project, so that learning which was cancelled, or whose server was killed, goes on from
-there when it is asked for again.
+Finished parts are kept in the project, so that training which was cancelled or killed continues from there.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ if TYPE_CHECKING:
     from understudy.studio.document import CharacterEntry
     from understudy.studio.session import Session
 
-LEARNING_FOLDER = "learning"  # below the project: what is finished of models that are not
-POLL_SECONDS = 0.1  # seconds between two looks whether it was cancelled
-KILL_DELAY_SECONDS = 5.0  # seconds that a child has to end before it is killed
+LEARNING_FOLDER = "learning"  # below the project: finished parts of unfinished models
+POLL_SECONDS = 0.1  # seconds between two checks for a cancel
+KILL_DELAY_SECONDS = 5.0  # seconds between terminate and kill
 
 Progress = Callable[[float, float], None]
 
@@ -39,7 +38,7 @@ Progress = Callable[[float, float], None]
 def learning_task(
     session: Session, entry: CharacterEntry, labels: tuple[str, ...], iterations: int | None = None
 ) -> LearningTask:
-    """All that a child needs to learn a character of the project."""
+    """The task to train a model of a character of the project."""
     if not entry.clips:
         raise InvalidInput(f"{entry.name} has no clips to learn from; drop some onto the page")
     saved = SavedProject(PROJECT_VERSION, session.document, session.project.origins)
@@ -49,8 +48,8 @@ def learning_task(
 
 
 def fit_in_process(task: LearningTask, name: str, progress: Progress, cancelled: Callable[[], bool]) -> ModelEntry:
-    """Run the child to its end; the model is in the project then, and this is its entry. It blocks."""
-    from understudy.perform import PoseModel
+    """Run the process to its end; returns the entry of the model, which is in the project. It blocks."""
+    from understudy.perform.model import PoseModel
 
     child = subprocess.Popen(
         [sys.executable, "-m", "understudy.studio.perform.learner"],
@@ -69,14 +68,14 @@ def fit_in_process(task: LearningTask, name: str, progress: Progress, cancelled:
     if cancelled():
         raise JobCancelled
     if error or child.returncode:
-        raise InvalidInput(error or f"learning {name} ended before it was done; try it again, it goes on from there")
+        raise InvalidInput(error or f"learning {name} ended early; try again, it continues from there")
     shutil.rmtree(task.kept, ignore_errors=True)
     target = Path(task.target)
     return entry_of(PoseModel.load(target), target.stem, name, task.character, target.name)
 
 
 def _relay_progress(child: subprocess.Popen[str], progress: Progress, cancelled: Callable[[], bool]) -> str:
-    """Pass on what the child says until it ends or is to end; returns its complaint, if it has one."""
+    """Relay the progress of the process until it ends or is cancelled; returns its error, if any."""
     lines: queue.Queue[str | None] = queue.Queue()
 
     def read() -> None:
@@ -95,15 +94,15 @@ def _relay_progress(child: subprocess.Popen[str], progress: Progress, cancelled:
         if line is None:
             child.wait()
             break
-        told = json.loads(line)
-        error = told.get("error", error)
-        if "done" in told:
-            progress(told["done"], told["total"])
+        report = json.loads(line)
+        error = report.get("error", error)
+        if "done" in report:
+            progress(report["done"], report["total"])
     return error
 
 
 def _end_child(child: subprocess.Popen[str]) -> None:
-    """Whatever happened, nothing is left running."""
+    """End the process and close its pipes."""
     if child.poll() is None:
         child.terminate()
         try:
@@ -115,5 +114,5 @@ def _end_child(child: subprocess.Popen[str]) -> None:
         if pipe is not None:
             try:
                 pipe.close()
-            except BrokenPipeError:  # what was not yet read when it ended
+            except BrokenPipeError:  # it ended before it had read everything
                 continue

@@ -1,14 +1,12 @@
-"""LiveSource: a learned character that acts on stage. It is told things while it goes on, and never stops.
+"""`LiveSource`: a model that performs on stage. It takes commands while it runs, and never ends.
 
     source = LiveSource(opened)
-    source.tell(Transition("happy"))      # takes over at once, whatever runs
-    row = source.advance(1 / 60)          # what the stage shows
+    source.tell(Transition("happy"))      # interrupts the running command
+    row = source.advance(1 / 60)          # the row for the stage
 
-The performer steps at a fixed rate, so a take is exact: the rows that are shown are the rows that are recorded. The
-stage's clock is not as even; each call takes the nearest whole number of steps, and time that was lost (a busy machine,
-a page in the background) is dropped rather than caught up with.
-
-Report: 20 times a second the page hears how the performance goes; frames of the character go their own way.
+The performer steps at a fixed rate, so a take is exact: the shown rows are the recorded rows. The stage's clock is less
+even; each call makes the nearest whole number of steps, and lost time (a busy machine, a page in the background) is
+dropped rather than caught up with. `PerformanceReporter` sends the state to the page 20 times a second.
 """
 
 from __future__ import annotations
@@ -41,15 +39,17 @@ from understudy.studio.perform.script_runner import ScriptRunner
 if TYPE_CHECKING:
     from understudy.studio.session import Session
 
-LIVE_RATE_HZ = 60.0  # frames a second of the stage
-MAX_STEPS_PER_CALL = 6  # of one call: a tenth of a second; more would be seen as a jump in time
-COST_WINDOW_FRAMES = 60  # frames over which the cost of one is a median
+LIVE_RATE_HZ = 60.0
+MAX_STEPS_PER_CALL = 6  # a tenth of a second; more would be a visible jump
+COST_WINDOW_FRAMES = 60  # frames of the median cost
 MAX_KEPT_EVENTS = 256
+REPORT_INTERVAL_FRAMES = 3  # 20 reports a second; the page interpolates
+LATENT_DIGITS = 4  # decimals of a latent position; the map is drawn far coarser
 
 
 @dataclass(frozen=True)
 class LatentParticle:
-    """Where a voice is in the space of its label, and how much it counts."""
+    """The position of a blend source in the latent space of its label, and its weight."""
 
     label: str
     x: tuple[float, ...]
@@ -57,7 +57,7 @@ class LatentParticle:
 
 
 class LiveSource:
-    """A source that performs. Another seed idles differently. Commands may come from another thread than frames."""
+    """A source that performs live. The seed varies idling. Commands and frames may come from different threads."""
 
     live = True
     duration: float | None = None
@@ -79,9 +79,9 @@ class LiveSource:
         self.events: deque[ScriptEvent] = deque(maxlen=MAX_KEPT_EVENTS)
         self.recording: TakeRecorder | None = None
         self.script: ScriptRunner | None = None
-        self.doing = ""  # the words of the last command
+        self.doing = ""  # description of the last command
         self.watch: Callable[[LiveSource], None] | None = None  # called after every step
-        self.gaze = 1.0  # how far the eyes go from straight ahead to what `look` says
+        self.gaze = 1.0  # 0: straight ahead, 1: at the target of `look`
         self._pointer: str | Place | None = None
         self._runs, self._left = 0, 0.0
         self._costs: deque[float] = deque(maxlen=COST_WINDOW_FRAMES)
@@ -90,27 +90,27 @@ class LiveSource:
 
     @property
     def time(self) -> float:
-        """Seconds since it began."""
+        """Seconds since the start."""
         return self.state.frame / self.rate
 
     @property
     def label(self) -> str:
-        """The label that it is in."""
+        """The current label."""
         return self.state.label
 
     @property
     def is_done(self) -> bool:
-        """Whether the last command, and the script if one runs, is over."""
+        """Whether the last command has ended and no script runs."""
         return self.script is None and self.performer.is_done(self.state)
 
     @property
     def milliseconds(self) -> float:
-        """What a frame costs, the median of the last second."""
+        """Milliseconds a frame, the median of the last second."""
         return float(np.median(self._costs)) if self._costs else 0.0
 
     @property
     def particles(self) -> tuple[LatentParticle, ...]:
-        """Where it is in the spaces of its labels."""
+        """The positions of the blend sources in their latent spaces."""
         state = self.state
         return tuple(
             LatentParticle(voice.label, tuple(map(float, voice.x)), voice.weight(state.frame, self.rate))
@@ -119,7 +119,7 @@ class LiveSource:
 
     @property
     def has_gaze(self) -> bool:
-        """Whether the character has eyes that can be turned, or else a head."""
+        """Whether the character has eyes, or else a head, to look with."""
         return self._eyes is not None
 
     @property
@@ -137,14 +137,14 @@ class LiveSource:
             return self._row
 
     def prepare(self) -> None:
-        """Make what commands need; it takes seconds, in a thread beside the frames."""
+        """Prepare the performer for all commands. It takes seconds: call it in a thread."""
         self.performer.prepare()
 
     def seek(self, time: float) -> None:
-        """A performance has no other time than now: it stays where it is."""
+        """Ignored: a performance cannot be scrubbed."""
 
     def tell(self, command: Command) -> None:
-        """A command, which takes over at once and ends a script; a look runs beside both. Unknown names are refused."""
+        """Give a command. It interrupts the running one and ends a script, except a look. Unknown names raise."""
         with self._lock:
             command = self.check_command(command)
             if not isinstance(command, LookAt):
@@ -152,7 +152,7 @@ class LiveSource:
             self._tell(command)
 
     def look(self, point: Sequence[float] | str | None) -> None:
-        """Look at a point (x, y, z) in metres of the world, at the camera, or (None) wherever the eyes wander to."""
+        """Look at a point (x, y, z) of the world in metres, at the camera, or (None) freely."""
         at = None if point is None else LookAt(point if isinstance(point, str) else _place(point)).at
         with self._lock:
             self._pointer = at
@@ -161,7 +161,7 @@ class LiveSource:
     def set_live_settings(
         self, liveliness: float | None = None, stillness: float | None = None, gaze: float | None = None
     ) -> None:
-        """Set the dials; what is None stays. Nothing else changes: what runs goes on."""
+        """Set liveliness, stillness and gaze; None leaves a value as it is. The running command continues."""
         checked = Idle(liveliness=liveliness, stillness=stillness)
         with self._lock:
             dials = self.state.live_settings
@@ -173,7 +173,7 @@ class LiveSource:
                 self.look(self._pointer)
 
     def run_script(self, text: str, path: str = "script") -> Script:
-        """Perform a script from here on; a mistake in it is refused with its place, and nothing changes."""
+        """Perform a script, starting now; an error in it raises `BadFile` with its place, and nothing changes."""
         script = parse_script(text, path).check(self.repertoire)
         with self._lock:
             self.script = ScriptRunner(script, self.seed + self._runs, self.rate)
@@ -181,17 +181,17 @@ class LiveSource:
         return script
 
     def stop_script(self) -> None:
-        """Leave the script; the command that runs goes on to its end."""
+        """Stop the script; the running command continues to its end."""
         with self._lock:
             self.script = None
 
     def start_recording(self) -> None:
-        """From the next frame on, rows are kept; a recording that runs begins anew."""
+        """Record rows from the next frame on; a running recording starts again."""
         with self._lock:
             self.recording = TakeRecorder(len(self._row), self.rate)
 
     def stop_recording(self) -> RecordedTake:
-        """What was shown since the recording began."""
+        """End the recording and return the take."""
         with self._lock:
             recording, self.recording = self.recording, None
         if recording is None or recording.frames < 2:
@@ -199,14 +199,14 @@ class LiveSource:
         return recording.to_take()
 
     def take_events(self) -> list[ScriptEvent]:
-        """What happened since this was last asked."""
+        """The events since the last call."""
         with self._lock:
-            found = list(self.events)
+            events = list(self.events)
             self.events.clear()
-        return found
+        return events
 
     def check_command(self, command: Command) -> Command:
-        """The command with every name as the model writes it; the first that the model lacks is refused."""
+        """The command with the model's spelling of names; an unknown name raises `InvalidInput`."""
         try:
             action = Script("", (ScriptStep("", command),)).check(self.repertoire).steps[0].action
         except BadFile as error:
@@ -215,7 +215,7 @@ class LiveSource:
         return action
 
     def _aim(self, point: Place | str | None) -> Place | str | None:
-        """What the eyes are told: the point itself, or a part of the way to it from straight ahead."""
+        """The target of the eyes: the point itself, or a part of the way to it from straight ahead."""
         eyes = self._eyes
         if isinstance(point, str) or point is None or eyes is None or self.gaze >= 1.0:
             return point
@@ -233,12 +233,12 @@ class LiveSource:
         self.events.append(ScriptEvent(self.state.frame, self.time, command.word, self.label, place, words))
 
     def _step(self) -> None:
-        """One frame: what the script says falls, the performer goes on, and what is shown is recorded."""
+        """One frame: follow the script, step the performer, record the row."""
         began = perf_counter()
         self._follow_script()
         self.state, self._row = self.performer.step(self.state)
         for event in self.state.event:
-            if event.what not in COMMAND_KINDS:  # commands were told of already, with more words
+            if event.what not in COMMAND_KINDS:  # commands are logged by `_tell`, with more detail
                 self.events.append(
                     ScriptEvent(event.frame, event.frame / self.rate, event.what, event.label, gap=event.gap)
                 )
@@ -272,17 +272,13 @@ def _place(point: Sequence[float]) -> Place:
     return float(x), float(y), float(z)
 
 
-REPORT_INTERVAL_FRAMES = 3  # frames of 60 a second: the page draws the particle between two reports
-LATENT_DIGITS = 4  # of a latent place; the map is drawn a thousand times coarser
-
-
 class PerformanceReporter:
-    """Watches a source of one session. It is called after every frame."""
+    """Reports a source to the pages of a session. It is called after every frame."""
 
     def __init__(self, session: Session, model: str) -> None:
         self.model = model
         self._session = session
-        self._full: TakeRecorder | None = None  # the recording of which it was said that it is full
+        self._full: TakeRecorder | None = None  # the recording that was reported as full
 
     def __call__(self, source: LiveSource) -> None:
         if source.state.frame % REPORT_INTERVAL_FRAMES == 0:
@@ -296,7 +292,7 @@ class PerformanceReporter:
 
 
 def performance_report(source: LiveSource, model: str) -> PerformanceStatus:
-    """How a performance goes just now; what has happened is told once."""
+    """The state of a performance; each event is reported once."""
     script, recording, dials = source.script, source.recording, source.state.live_settings
     return PerformanceStatus(
         model=model,
@@ -311,6 +307,7 @@ def performance_report(source: LiveSource, model: str) -> PerformanceStatus:
         ms=round(source.milliseconds, 3),
         recorded=None if recording is None else round(recording.seconds, 2),
         step="" if script is None else script.place,
+        step_number=0 if script is None else script.step_number,
         step_seconds=0.0 if script is None else round(script.seconds(source.state.frame), 2),
         liveliness=dials.liveliness_to,
         stillness=dials.stillness_to,

@@ -1,8 +1,8 @@
-"""The models of a project, opened when first asked for: with the stage's own rig, a performer, and their map.
+"""The models of a project, opened on first use: with the stage's rig, a performer, and their map.
 
-A performer is ready for any command only after seconds (graphs, densities, compiled code) and keeps nothing that
-changes, so each model has one for all that is performed with it. It begins before that: who comes on stage performs
-from its first frame on, and is made ready meanwhile (`LiveSource.prepare`).
+A performer is ready for all commands only after seconds (graphs, densities, compiled code) and has no mutable state, so
+each model has one for all performances. A performance starts before that: it is shown from its first frame on, and
+prepared meanwhile (`LiveSource.prepare`).
 """
 
 from __future__ import annotations
@@ -23,25 +23,19 @@ from understudy.studio.document import Document, ModelEntry
 from understudy.studio.perform.live_source import LIVE_RATE_HZ, LiveSource
 
 if TYPE_CHECKING:
-    from understudy.perform import PoseModel
+    from understudy.perform.model import PoseModel
     from understudy.perform.runtime.performer import Performer
     from understudy.studio.session import Session
 
-CALM_LABEL_NAMES = (
-    "neutral",
-    "idle",
-    "calm",
-    "rest",
-    "stand",
-)  # what people call the label that a character comes back to
-POSE_MATCH_TOLERANCE = (
-    0.15  # of what a pose differs from the mean on average: a difference between two matches that is not seen
-)
-MAX_MODEL_BYTES = 2 << 30  # bytes of a model file
+CALM_LABEL_NAMES = ("neutral", "idle", "calm", "rest", "stand")  # usual names of the label to start in
+# Invisible difference between two matches, relative to the average difference of a pose from the mean.
+POSE_MATCH_TOLERANCE = 0.15
+MAX_MODEL_BYTES = 2 << 30
+_OF_SESSION: WeakKeyDictionary[Session, SessionModels] = WeakKeyDictionary()
 
 
 class SessionModels:
-    """What was opened for one session. Its methods block: call them in a thread."""
+    """The opened models of one session. Its methods block: call them in a thread."""
 
     def __init__(self, session: Session) -> None:
         self._assets, self._project = session.assets, session.project
@@ -52,7 +46,7 @@ class SessionModels:
         self._lock = threading.RLock()
 
     def open_model(self, document: Document, id: str) -> ModelWithCharacter:
-        """The model of an id, on the rig that the stage shows."""
+        """The model of an id, with the rig of the stage."""
         from understudy.perform.model import PoseModel, check_character
 
         entry = find_model(document, id)
@@ -92,7 +86,7 @@ class SessionModels:
             return self._maps[id]
 
     def label_of_pose(self, document: Document, id: str, pose: str, current: str) -> str | None:
-        """The label in which a named pose is shown; None for what is no name of a pose."""
+        """The label in which to show a named pose; None if there is no such pose."""
         model = self.open_model(document, id).model
         if pose not in model.poses:
             return None
@@ -102,15 +96,12 @@ class SessionModels:
             return label_for(pose, self._gaps[id, pose], current)
 
     def forget(self, kept: set[str]) -> None:
-        """Let go of every model that is not among these ids."""
+        """Drop every model except these ids."""
         with self._lock:
             for known in (self._opened, self._performers, self._maps):
                 for id in set(known) - kept:
                     del known[id]
             self._gaps = {key: gaps for key, gaps in self._gaps.items() if key[0] in kept}
-
-
-_OF_SESSION: WeakKeyDictionary[Session, SessionModels] = WeakKeyDictionary()
 
 
 def models_of(session: Session) -> SessionModels:
@@ -121,7 +112,7 @@ def models_of(session: Session) -> SessionModels:
 
 
 def find_model(document: Document, id: str) -> ModelEntry:
-    """The entry of a model; an unknown id is refused."""
+    """The entry of a model; an unknown id raises `InvalidInput`."""
     entry = document.model(id)
     if entry is None:
         raise InvalidInput(f"there is no model {id!r}")
@@ -129,13 +120,13 @@ def find_model(document: Document, id: str) -> ModelEntry:
 
 
 def calm_label(model: PoseModel) -> str:
-    """The label in which a performance begins: the one that is called calm, else the first."""
-    named = (label for word in CALM_LABEL_NAMES for label in model.labels if word in label.lower())
-    return next(named, model.labels[0])
+    """The label in which a performance begins: one of `CALM_LABEL_NAMES`, else the first."""
+    calm = (label for word in CALM_LABEL_NAMES for label in model.labels if word in label.lower())
+    return next(calm, model.labels[0])
 
 
 def pose_gaps(model: PoseModel, pose: str) -> dict[str, float]:
-    """How unlike a named pose each label's best match is; 1 is what one pose differs from the mean, on average."""
+    """The difference between a named pose and each label's best match; 1 is the average of a pose from the mean."""
     wanted = model.poses[pose]
     gaps = {}
     for label, space in model.spaces.items():
@@ -145,20 +136,19 @@ def pose_gaps(model: PoseModel, pose: str) -> dict[str, float]:
 
 
 def label_for(pose: str, gaps: Mapping[str, float], current: str) -> str:
-    """The label in which to show a pose: the one it is named after, else one that shows it nearly as well as any can.
+    """The label in which to show a pose: the one in its name, else one that shows it nearly as well as the best.
 
-    Of those the current one stays, else it is the first: a furious face is hardly to be had while somebody is bored,
-    but a thoughtful one needs no other mood.
+    Of those the current one is preferred, else the first.
     """
     named = next((label for label in gaps if label.lower() in pose.lower()), None)
     if named is not None:
         return named
-    able = [label for label, gap in gaps.items() if gap <= min(gaps.values()) + POSE_MATCH_TOLERANCE]
-    return current if current in able else able[0]
+    similar = [label for label, gap in gaps.items() if gap <= min(gaps.values()) + POSE_MATCH_TOLERANCE]
+    return current if current in similar else similar[0]
 
 
 def entry_of(model: PoseModel, id: str, name: str, character: str, file: str) -> ModelEntry:
-    """What the document says of a model."""
+    """The document's entry of a model."""
     clips = tuple(segment.clip for space in model.spaces.values() for segment in space.segments)
     frames = sum(map(len, model.spaces.values()))
     return ModelEntry(
@@ -172,17 +162,17 @@ def new_id() -> str:
 
 
 def copy_into_project(session: Session, path: str | Path, character: str, name: str = "") -> ModelEntry:
-    """Copy a model file into the project, for a character that is open and has its channels; it blocks.
+    """Copy a model file into the project, for an open character with its channels. It blocks.
 
-    The file goes first; whoever calls adds the entry to the document (`with_model`).
+    The caller then adds the entry to the document (`with_model`).
     """
     from understudy.perform.model import PoseModel, check_character
 
     path = Path(path)
     if not is_model(path):
-        raise BadFile(path.name, f"is not a model: a file that `understudy learn` has made ends in {MODEL_SUFFIX}")
+        raise BadFile(path.name, f"is not a model: files of `understudy learn` end in {MODEL_SUFFIX}")
     if path.is_file() and path.stat().st_size > MAX_MODEL_BYTES:
-        raise BadFile(path.name, f"is larger than the {MAX_MODEL_BYTES >> 30} GB that a model may have")
+        raise BadFile(path.name, f"is larger than {MAX_MODEL_BYTES >> 30} GB, the limit for a model")
     try:
         model = PoseModel.load(path)
     except FileError as error:

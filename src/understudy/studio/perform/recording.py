@@ -1,7 +1,4 @@
-"""Recording: the rows of a live performance as they were shown, until they become a take.
-
-Takes: recorded performances as files of the project, and back as clips that can be scrubbed and written out.
-"""
+"""Takes: the rows of a live performance are recorded, stored as files of the project, and read as clips."""
 
 from __future__ import annotations
 
@@ -23,13 +20,15 @@ if TYPE_CHECKING:
     from understudy.character.rig import PosedRig
     from understudy.studio.session import Session
 
-MAX_TAKE_SECONDS = 600.0  # seconds of one take: ten minutes of the dragon at 60 frames a second are 107 MB
-CHUNK_FRAMES = 600  # frames: an array that grows by ten seconds at a time
+MAX_TAKE_SECONDS = 600.0  # ten minutes of the dragon at 60 frames a second are 107 MB
+CHUNK_FRAMES = 600  # the recording grows by ten seconds at a time
+TAKE_ENDING = ".npz"
+MAX_TAKE_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, eq=False)
 class RecordedTake:
-    """What was shown: rows (F, C) float32 at `rate`, and the labels in the order in which they came."""
+    """A recorded performance: rows (F, C) float32 at `rate`, and its labels in order of appearance."""
 
     rows: Array
     rate: float
@@ -42,7 +41,7 @@ class RecordedTake:
 
 
 class TakeRecorder:
-    """Collects rows. They are kept as float32, which is what the page was sent and what files hold."""
+    """Collects rows as float32, the precision of frames and files."""
 
     def __init__(self, width: int, rate: float) -> None:
         self.width, self.rate, self.frames = width, rate, 0
@@ -51,16 +50,16 @@ class TakeRecorder:
 
     @property
     def seconds(self) -> float:
-        """How long it is by now."""
+        """The recorded seconds."""
         return self.frames / self.rate
 
     @property
     def full(self) -> bool:
-        """Whether no more is taken."""
+        """Whether the largest length is reached."""
         return self.seconds >= MAX_TAKE_SECONDS
 
     def add(self, row: Array, label: str) -> None:
-        """One more frame; nothing once it is full."""
+        """Add a frame; ignored when full."""
         if self.full:
             return
         place = self.frames % CHUNK_FRAMES
@@ -71,40 +70,36 @@ class TakeRecorder:
         self.frames += 1
 
     def to_take(self) -> RecordedTake:
-        """All that was collected."""
+        """The recorded take."""
         rows = np.concatenate([np.empty((0, self.width), np.float32), *self._chunks])[: self.frames]
         return RecordedTake(rows, self.rate, tuple(self._labels))
 
 
-TAKE_ENDING = ".npz"
-MAX_TAKE_BYTES = 1 << 30  # bytes
-
-
 def write_take(recorded: RecordedTake, place: Path) -> None:
-    """Keep a recording, whole or not at all."""
+    """Write a take atomically."""
     with files.write_atomically(place) as temporary, temporary.open("wb") as handle:
         labels = np.array(recorded.labels, dtype=np.str_)
         np.savez(handle, rows=recorded.rows, rate=np.float64(recorded.rate), labels=labels)
 
 
 def read_take(place: Path, name: str) -> RecordedTake:
-    """A recording that was kept; `name` is what errors call it."""
+    """Read a take; `name` is for error messages."""
     import zipfile
 
     try:
         if place.stat().st_size > MAX_TAKE_BYTES:
             raise BadFile(name, "is larger than a take can be")
-        with np.load(place, allow_pickle=False) as found:
-            rows, rate, labels = found["rows"], float(found["rate"]), tuple(map(str, found["labels"]))
+        with np.load(place, allow_pickle=False) as arrays:
+            rows, rate, labels = arrays["rows"], float(arrays["rate"]), tuple(map(str, arrays["labels"]))
     except (OSError, KeyError, ValueError, zipfile.BadZipFile):
-        raise BadFile(name, "the recording is gone or damaged") from None
+        raise BadFile(name, "the recording is missing or damaged") from None
     if rows.ndim != 2 or rows.dtype != np.float32 or not np.isfinite(rows).all() or not rate > 0:
         raise BadFile(name, "the recording is damaged")
     return RecordedTake(rows, rate, labels)
 
 
 def clip_of(session: Session, document: Document, id: str) -> tuple[PosedRig, Clip]:
-    """The rig and the clip of a take, every value as it was shown; it blocks."""
+    """The rig and the clip of a take, with the exact recorded values. It blocks."""
     entry = find_take(document, id)
     rig = session.assets.get(entry.character).rig
     recorded = read_take(session.project.place("takes", entry.file), f"the take {entry.name!r}")
@@ -114,13 +109,13 @@ def clip_of(session: Session, document: Document, id: str) -> tuple[PosedRig, Cl
 
 
 def asset_of(session: Session, document: Document, id: str) -> Asset:
-    """The character with the take as its only clip, as every format is written from; it blocks."""
+    """The character with the take as its only clip, ready to be written. It blocks."""
     rig, clip = clip_of(session, document, id)
     return Asset([rig.character], [clip])
 
 
 def find_take(document: Document, id: str) -> TakeEntry:
-    """The entry of a take; an unknown id is refused."""
+    """The entry of a take; an unknown id raises `InvalidInput`."""
     entry = document.take(id)
     if entry is None:
         raise InvalidInput(f"there is no take {id!r}")
@@ -128,6 +123,6 @@ def find_take(document: Document, id: str) -> TakeEntry:
 
 
 def next_name(document: Document) -> str:
-    """`take 3`, the first that is not taken."""
+    """The first free name of `take 1`, `take 2`, ..."""
     known = {entry.name for entry in document.takes}
     return next(name for name in (f"take {n}" for n in range(1, len(known) + 2)) if name not in known)

@@ -1,9 +1,8 @@
-"""A script that is performed live: it begins from whatever the character does just then.
+"""Scripts in the perform mode: run live, and checked in the editor.
 
-Where a script says in which label or pose it begins, the character goes there first, and the script's clock starts when
-it has arrived. A rate in the script is for files; live it is performed at the rate of the stage.
-
-Scripts in an editor: what is wrong, in one sentence, and at which line it stands.
+A script starts from the character's current state. If it gives an initial label or pose, the character goes there
+first, and the script's clock starts on arrival. The script's rate is for files; live it runs at the rate of the stage.
+The check returns the first error as one sentence with its line.
 """
 
 from __future__ import annotations
@@ -13,59 +12,68 @@ from typing import TYPE_CHECKING
 
 from understudy.errors import BadFile, InvalidInput
 from understudy.perform.commands import Command, LookAt, Transition
-from understudy.perform.script import Script, parse_script
+from understudy.perform.script import Script, ScriptStep, parse_script
 from understudy.perform.script_run import Schedule, ScheduledStep, schedule_steps
 from understudy.studio.messages.perform import ScriptCheck
 
 if TYPE_CHECKING:
-    from understudy.perform import PoseModel
+    from understudy.perform.model import PoseModel
+
+STEP_PATTERN = re.compile(r"^\s*\[\[\s*do\s*\]\]", re.MULTILINE)
+SET_PATTERN = re.compile(r"^\s*\[\[\s*set\s*\.\s*[\"']?(?P<name>[^\]\"']+?)[\"']?\s*\]\]", re.MULTILINE)
+SCRIPT_NAME = "script"
 
 
 class ScriptRunner:
-    """The clock of one script. `place` is the step that fell last, as the script's errors write it (`do 3`)."""
+    """The clock of one script. `place` is the place of the last step, as in error messages (`do 3`)."""
 
     def __init__(self, script: Script, seed: int, rate: float) -> None:
         self.script, self.rate = script, rate
         self.place = ""
+        self.step_number = 0  # of the last step among the script's own, from 1; 0 inside a set and before the first
         self.began: int | None = None
         self._schedule = Schedule(schedule_steps(script, seed))
-        self._until = 0  # frame before which a timed look is not over
+        self._until = 0  # frame at which the last timed look ends
 
     @property
     def unplayed_steps(self) -> tuple[str, ...]:
-        """Places of steps that had no turn."""
+        """Places of skipped steps."""
         return self._schedule.skipped
 
     def beginning(self, label: str) -> Command | None:
-        """What takes the character to where the script begins; None where it may begin at once."""
+        """The command that leads to the script's initial state; None if it can start at once."""
         script = self.script
         if script.pose is None and script.label in (None, label):
             return None
         return Transition(script.label or label, script.pose)
 
     def seconds(self, frame: int) -> float:
-        """The script's own time; 0 before it has begun."""
+        """The script's time; 0 before its start."""
         return 0.0 if self.began is None else (frame - self.began) / self.rate
 
     def due(self, frame: int, done: bool, label: str) -> tuple[ScheduledStep | Command, ...]:
-        """What falls into a frame, in order: a way to the beginning, or cues of the script."""
+        """The commands and steps of a frame, in order: the transition to the initial state, or steps of the script."""
         if self.began is None:
-            way = None if self.place else self.beginning(label)
-            if way is not None:
+            transition = None if self.place else self.beginning(label)
+            if transition is not None:
                 self.place = "beginning"
-                return (way,)
+                return (transition,)
             if self.place and not done:
                 return ()
-            self.began, done = frame, True  # the first step interrupts whatever runs
-        self._schedule, fallen = self._schedule.due(self.seconds(frame), not done)
-        for cue in fallen:
+            self.began, done = frame, True  # the first step interrupts the running command
+        self._schedule, steps = self._schedule.due(self.seconds(frame), not done)
+        for cue in steps:
             self.place = cue.step.place
+            self.step_number = self._number_of(cue.step)
             if isinstance(cue.step.action, LookAt):
                 self._until = max(self._until, frame + round((cue.step.action.seconds or 0.0) * self.rate))
-        return fallen
+        return steps
+
+    def _number_of(self, step: ScriptStep) -> int:
+        return next((number for number, other in enumerate(self.script.steps, 1) if other is step), 0)
 
     def is_finished(self, frame: int, done: bool) -> bool:
-        """Whether all of it has been performed."""
+        """Whether the whole script has been performed."""
         if self.began is None:
             return False
         if self.script.seconds is not None:
@@ -73,13 +81,8 @@ class ScriptRunner:
         return self._schedule.is_finished and done and frame > self.began and frame >= self._until
 
 
-STEP_PATTERN = re.compile(r"^\s*\[\[\s*do\s*\]\]", re.MULTILINE)
-SET_PATTERN = re.compile(r"^\s*\[\[\s*set\s*\.\s*[\"']?(?P<name>[^\]\"']+?)[\"']?\s*\]\]", re.MULTILINE)
-SCRIPT_NAME = "script"
-
-
 def check_script_text(text: str, model: PoseModel) -> ScriptCheck:
-    """A script read and held against a model."""
+    """Parse a script and check it against a model."""
     lines = tuple(_line(text, match.end()) for match in STEP_PATTERN.finditer(text))
     try:
         script = parse_script(text, SCRIPT_NAME).check(model)
@@ -91,12 +94,12 @@ def check_script_text(text: str, model: PoseModel) -> ScriptCheck:
 
 
 def sentence_of(error: BadFile) -> str:
-    """The complaint without the name of a file that there is not."""
+    """The error message without a file name, since the text is not a file."""
     return f"{error.place}: {error.reason}" if error.place else error.reason
 
 
 def line_of(text: str, place: str, reason: str = "") -> int:
-    """The line, from 1, of a place such as `do 3` or `set answer 2, do 1`, or that a TOML error names; 0 if unknown."""
+    """The line, from 1, of a place such as `do 3` or `set answer 2, do 1`, or of a TOML error; 0 if unknown."""
     named = re.search(r"line (\d+)", f"{place} {reason}")
     if named:
         return int(named[1])

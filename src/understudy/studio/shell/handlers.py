@@ -1,4 +1,4 @@
-"""What the shell's requests do."""
+"""Handlers of the shell: files, stage, transport, selection, names, undo, export, jobs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ IMAGE_MEDIA_TYPES = ("image/png", "image/jpeg", "image/webp")
 
 @handles_request(shell.Open)
 async def open_requested_file(session: Session, request: shell.Open) -> shell.FileOpened:
-    """A member of the cast by its name, or a file below the opened folders."""
+    """Open a member of the cast by name, or a file below the allowed folders."""
     from understudy import cast
 
     if request.path in cast.names():
@@ -58,11 +58,11 @@ async def show(session: Session, request: shell.Show) -> None:
 
 @handles_request(shell.SetPlaying)
 async def play(session: Session, request: shell.SetPlaying) -> None:
-    """Play or pause; what has ended begins again."""
+    """Play or pause; a clip that has ended starts again."""
     await session.wait_until_staged()
     source, stage = session.source, session.document.stage
     if source is None:
-        raise InvalidInput("there is nothing on stage to play")
+        raise InvalidInput("nothing is on stage to play; open a character first")
     if request.playing and isinstance(source, ClipSource) and source.time >= source.stop and not source.loop:
         source.seek(source.start)
     session.adjust(
@@ -73,11 +73,11 @@ async def play(session: Session, request: shell.SetPlaying) -> None:
 
 @handles_request(shell.Seek)
 async def seek(session: Session, request: shell.Seek) -> None:
-    """Scrub: the frame is shown at once, playing or not."""
+    """Scrub: the frame is shown at once, during playback or not."""
     await session.wait_until_staged()
     source = session.source
     if source is None or source.live:
-        raise InvalidInput("there is nothing on stage that can be scrubbed")
+        raise InvalidInput("nothing on stage can be scrubbed; show a clip or a take first")
     source.seek(request.time)
     if not session.document.stage.playing:
         session.adjust(session.document.with_stage(time=source.time))
@@ -86,7 +86,7 @@ async def seek(session: Session, request: shell.Seek) -> None:
 
 @handles_request(shell.Transport)
 async def transport(session: Session, request: shell.Transport) -> None:
-    """How it plays."""
+    """Set rate, loop and range."""
     await session.wait_until_staged()
     stage = session.document.stage
     start = stage.start if request.start is None else request.start
@@ -104,7 +104,7 @@ async def transport(session: Session, request: shell.Transport) -> None:
 
 @handles_request(shell.Select)
 async def select(session: Session, request: shell.Select) -> None:
-    """Selection is shared by all views."""
+    """Set the selection, which all views share."""
     session.adjust(replace(session.document, selection=tuple(dict.fromkeys(request.names))))
 
 
@@ -135,7 +135,7 @@ async def label(session: Session, request: shell.Label) -> None:
 
 @handles_request(shell.Delete)
 async def delete(session: Session, request: shell.Delete) -> None:
-    """Take something out of the project; undo brings it back."""
+    """Delete an entry of the project; undo restores it."""
     document, name = open_file.without_entry(session.document, request.what, request.target)
     session.change(document, f"delete {name}")
     await open_file.restage_after_removal(session)
@@ -143,14 +143,14 @@ async def delete(session: Session, request: shell.Delete) -> None:
 
 @handles_request(shell.Undo)
 async def undo(session: Session, request: shell.Undo) -> None:
-    """Take the last change back."""
+    """Undo the last change."""
     if await session.undo() is None:
         raise InvalidInput("there is nothing to undo")
 
 
 @handles_request(shell.Redo)
 async def redo(session: Session, request: shell.Redo) -> None:
-    """Make it again."""
+    """Redo the next change."""
     if await session.redo() is None:
         raise InvalidInput("there is nothing to redo")
 
@@ -169,15 +169,15 @@ async def cancel(session: Session, request: shell.Cancel) -> None:
 
 @handles_request(shell.SetPointer)
 async def look(session: Session, request: shell.SetPointer) -> None:
-    """A source that can look, looks at the pointer."""
-    looks = getattr(session.source, "look", None)
-    if looks is not None:
-        looks(request.point)
+    """Let a source with gaze look at the pointer."""
+    look_at = getattr(session.source, "look", None)
+    if look_at is not None:
+        look_at(request.point)
 
 
 @handles_request(shell.Ping)
 async def ping(session: Session, request: shell.Ping) -> shell.Pong:
-    """Here."""
+    """Answer with the server's clock."""
     return shell.Pong(time.monotonic() - START_SECONDS)
 
 
@@ -190,32 +190,32 @@ async def rest_source(session: Session, stage: StageState) -> ClipSource:
 @creates_source("clip")
 async def clip_source(session: Session, stage: StageState) -> ClipSource:
     """A clip of the character."""
-    entry, found = _character(session, stage.character), _clip(session, stage.character, stage.drives)
+    entry, clip = _character(session, stage.character), _clip(session, stage.character, stage.drives)
 
-    def made() -> ClipSource:
+    def make_source() -> ClipSource:
         rig = session.assets.get(stage.character).rig
-        return ClipSource(rig, session.assets.animation(entry, found), stage.loop, stage.start, stage.stop)
+        return ClipSource(rig, session.assets.animation(entry, clip), stage.loop, stage.start, stage.stop)
 
-    return await asyncio.to_thread(made)
+    return await asyncio.to_thread(make_source)
 
 
 @serves_content("/stage/{character}")
 async def character_description(session: Session, character: str) -> Content:
-    """What the page draws of a character."""
+    """The description from which the page draws a character."""
     from understudy.studio.viewport.description import describe
 
     entry = _character(session, character)
 
-    def made() -> bytes:
+    def make_description() -> bytes:
         first = session.assets.animation(entry, entry.clips[0]) if entry.clips else None
         return describe(session.assets.get(character).rig, first)
 
-    return Content(await asyncio.to_thread(made))
+    return Content(await asyncio.to_thread(make_description))
 
 
 @serves_content("/stage/{character}/sketch")
 async def character_sketch(session: Session, character: str) -> Content:
-    """The same on fewer vertices, for a page that draws too slowly."""
+    """A description with fewer vertices, for a page that draws too slowly."""
     from understudy.studio.viewport.decimate import describe_sketch
 
     _character(session, character)
@@ -224,19 +224,19 @@ async def character_sketch(session: Session, character: str) -> Content:
 
 @serves_content("/stage/{character}/texture/{number:int}")
 async def texture(session: Session, character: str, number: int) -> Content:
-    """A picture of a character's materials."""
+    """A texture of a character."""
     from understudy.studio.viewport.description import images
 
     _character(session, character)
-    found = await asyncio.to_thread(lambda: images(session.assets.get(character).rig))
-    if number >= len(found) or found[number].mime not in IMAGE_MEDIA_TYPES:
+    pictures = await asyncio.to_thread(lambda: images(session.assets.get(character).rig))
+    if number >= len(pictures) or pictures[number].mime not in IMAGE_MEDIA_TYPES:
         raise InvalidInput("there is no such picture")
-    return Content(found[number].data, found[number].mime, kept=True)
+    return Content(pictures[number].data, pictures[number].mime, kept=True)
 
 
 @serves_content("/export/{name}")
 async def download_export(session: Session, name: str) -> Content:
-    """A file that `export` has written."""
+    """An exported file."""
     return export.export_content(session, name)
 
 
@@ -249,7 +249,7 @@ def _character(session: Session, id: str) -> CharacterEntry:
 
 def _clip(session: Session, character: str, name: str) -> ClipEntry:
     entry = _character(session, character)
-    found = session.document.clip(character, name)
-    if found is None:
+    clip = session.document.clip(character, name)
+    if clip is None:
         raise InvalidInput(f"{entry.name} has no clip {name!r}")
-    return found
+    return clip

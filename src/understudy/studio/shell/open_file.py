@@ -1,7 +1,4 @@
-"""Opening a file: what is in it becomes entries of the document.
-
-Names, and taking things out: the document with one entry changed or gone.
-"""
+"""Open a file: its characters and clips become entries of the document. Also rename and delete entries."""
 
 from __future__ import annotations
 
@@ -25,22 +22,23 @@ if TYPE_CHECKING:
     from understudy.character.rig import PosedRig
     from understudy.studio.session import Session
 
-MAX_CHARACTERS = 200  # in a project
+MAX_CHARACTERS = 200  # of a project
+DOCUMENT_LISTS = {"character": "characters", "model": "models", "take": "takes", "script": "scripts", "edit": "edits"}
 
 
 def new_id(letter: str) -> str:
-    """An id that nothing has or had."""
+    """A new random id with a letter for its kind."""
     return f"{letter}{secrets.token_hex(4)}"
 
 
 async def open_origin(session: Session, origin: Origin, name: str, show: bool = True) -> FileOpened:
-    """Read a file beside the stage, add what it holds to the document, and show it."""
+    """Read a file in a job, add its content to the document, and show it."""
     if is_model(name) and not origin.cast:
         from understudy.studio.perform.handlers import open_model
 
         path = Path(origin.path) if origin.path else session.project.folder / origin.file
         return await open_model(session, path, name, show)
-    job = session.jobs.run(f"open {name}", lambda progress, cancelled: _read_asset_and_rigs(session, origin))
+    job = session.jobs.run(f"open {name}", lambda progress, cancelled: _read_asset_and_rigs(session, origin), "open")
     asset, rigs = await job.result()
     if asset.characters:
         return await _add_characters(session, origin, name, asset, rigs, show)
@@ -75,12 +73,12 @@ async def _add_characters(
 
 
 async def _add_motion(session: Session, origin: Origin, name: str, asset: Asset) -> FileOpened:
-    """Clips without a character go to every open character that they move."""
+    """Add clips without a character to every open character that they move."""
     if not asset.animations:
         raise InvalidInput(f"{name} holds neither a character nor a clip")
     id = new_id("f")
-    known = [entry.id for entry in session.document.characters]
-    rigs = await asyncio.to_thread(lambda: {each: session.assets.get(each).rig for each in known})
+    ids = [entry.id for entry in session.document.characters]
+    rigs = await asyncio.to_thread(lambda: {each: session.assets.get(each).rig for each in ids})
     session.assets.keep(id, origin, asset)
     characters, moved = [], []
     for entry in session.document.characters:
@@ -115,7 +113,7 @@ def _character_entry(
 
 
 def clip_entries(animations: Iterable[Animation], known: Iterable[ClipEntry], source: str) -> tuple[ClipEntry, ...]:
-    """Entries of animations under names that the character's others do not have."""
+    """Entries of animations, under names that the known clips do not have."""
     taken = {entry.name for entry in known}
     result = []
     for animation in animations:
@@ -147,7 +145,7 @@ def _free_name(name: str, taken: set[str]) -> str:
 
 
 def without_character(document: Document, id: str) -> Document:
-    """The document without a character, and without what was made of it."""
+    """The document without a character, its models, takes, scripts and edits."""
     models = {each.id for each in document.models if each.character == id}
     return replace(
         document,
@@ -159,14 +157,11 @@ def without_character(document: Document, id: str) -> Document:
     )
 
 
-DOCUMENT_LISTS = {"character": "characters", "model": "models", "take": "takes", "script": "scripts", "edit": "edits"}
-
-
 def rename_entry(document: Document, what: str, target: str, name: str) -> Document:
-    """The document with something called otherwise. A clip keeps its `name`, by which models know it."""
+    """The document with a renamed entry. A clip keeps its `name`, by which models refer to it, and gets a new title."""
     if what == "clip":
         character, clip = split_clip_target(document, target)
-        return with_clip(document, character, clip.name, lambda found: replace(found, title=name))
+        return with_clip(document, character, clip.name, lambda entry: replace(entry, title=name))
     entries = getattr(document, DOCUMENT_LISTS[what])
     _entry_name(entries, what, target)
     changed = tuple(replace(each, name=name) if each.id == target else each for each in entries)
@@ -174,19 +169,19 @@ def rename_entry(document: Document, what: str, target: str, name: str) -> Docum
 
 
 def without_entry(document: Document, what: str, target: str) -> tuple[Document, str]:
-    """The document without something, and the name of that."""
+    """The document without an entry, and the name of that entry."""
     if what == "clip":
         character, clip = split_clip_target(document, target)
         entry = document.character(character)
-        assert entry is not None  # or there would be no such clip
-        less = replace(entry, clips=tuple(each for each in entry.clips if each.name != clip.name))
-        characters = tuple(less if each.id == character else each for each in document.characters)
+        assert entry is not None  # the clip was found in it
+        rest = replace(entry, clips=tuple(each for each in entry.clips if each.name != clip.name))
+        characters = tuple(rest if each.id == character else each for each in document.characters)
         return replace(document, characters=characters), clip.title
     entries = getattr(document, DOCUMENT_LISTS[what])
-    found = _entry_name(entries, what, target)
+    name = _entry_name(entries, what, target)
     if what == "character":
-        return without_character(document, target), found
-    return _with_list(document, what, tuple(each for each in entries if each.id != target)), found
+        return without_character(document, target), name
+    return _with_list(document, what, tuple(each for each in entries if each.id != target)), name
 
 
 def with_clip(document: Document, character: str, name: str, change: Callable[[ClipEntry], ClipEntry]) -> Document:
@@ -201,7 +196,7 @@ def with_clip(document: Document, character: str, name: str, change: Callable[[C
 
 
 def split_clip_target(document: Document, target: str) -> tuple[str, ClipEntry]:
-    """The id of a character and its clip, of `character/clip`."""
+    """The character's id and the clip of a target `character/clip`."""
     character, _, name = target.partition("/")
     clip = document.clip(character, name)
     if clip is None:
@@ -210,7 +205,7 @@ def split_clip_target(document: Document, target: str) -> tuple[str, ClipEntry]:
 
 
 async def restage_after_removal(session: Session) -> None:
-    """After something was taken out: the stage shows what is left, and memory holds it."""
+    """After a deletion: drop unused files from memory, and update the stage."""
     entries = session.document.characters
     session.assets.forget({entry.id for entry in entries} | {clip.source for entry in entries for clip in entry.clips})
     stage = valid_stage(session.document.stage, session.document)
@@ -225,7 +220,7 @@ def _with_list(document: Document, what: str, entries: tuple[Any, ...]) -> Docum
 
 
 def _entry_name(entries: tuple[object, ...], what: str, target: str) -> str:
-    found = next((each for each in entries if getattr(each, "id", None) == target), None)
-    if found is None:
+    entry = next((each for each in entries if getattr(each, "id", None) == target), None)
+    if entry is None:
         raise InvalidInput(f"there is no {what} {target[:64]!r}")
-    return str(getattr(found, "name", ""))
+    return str(getattr(entry, "name", ""))

@@ -1,26 +1,22 @@
-"""Painting: the colours of a picture on a surface as colours of its vertices.
+"""Coarse meshes for characters that are drawn small or on a slow machine.
 
-Coarse meshes for characters that are seen small: edges are collapsed, the vertices that stay are the mesh's own.
-
-A vertex v may be drawn to a neighbour u at the cost of Garland and Heckbert (1997, "Surface simplification using
-quadric error metrics"): how far u lies from the planes of the triangles that v and u stand for,
+Decimation collapses edges; the remaining vertices are the mesh's own. A vertex v may collapse onto a neighbour u at the
+cost of Garland and Heckbert (1997, "Surface simplification using quadric error metrics"): the distance of u to the
+planes of the triangles that v and u represent,
 
     cost(v -> u) = u^T (Q_v + Q_u) u,        Q = sum of p p^T over the planes p of the triangles around, by area
 
-Since no vertex moves, what hangs on vertices (skin weights, shapes) is kept as it is, not made anew. Collapses are done
-in rounds: all that share no triangle with a cheaper one at once. A vertex on a border is drawn along it only, and the
-border counts as a plane of its own, at right angles to the surface. Where the picture on the surface is cut into
-charts, a vertex is drawn only to one that lies in all of its charts, so that no triangle loses its own.
+Since no vertex moves, skin weights and shapes are kept and not computed again. Collapses are done in rounds: all that
+share no triangle with a cheaper one at once. A border vertex collapses along the border only, and the border counts as
+a plane at right angles to the surface. Where a texture is cut into charts, a vertex collapses only onto one that lies
+in all of its charts, so that every triangle keeps its chart.
 
-A sketch: the triangles of a character on fewer of its own vertices, for a page that cannot draw all of them in time.
+A sketch (`describe_sketch`) has the triangles of a character on fewer of its own vertices, for a page that cannot draw
+all in time: a software rasteriser pays for every triangle, and the dragon's 42,000 take 20 ms before the first pixel.
+The vertices keep their numbers, so that frames, normals and textures fit both.
 
-What draws on a processor pays for every triangle, however small: the dragon's 42,000 take 20 ms before the first pixel.
-The vertices are the same ones with the same numbers, so that frames, normals and pictures on the surface fit both.
-
-Thin parts: those of a character with as few vertices as a small picture of it needs.
-
-A picture on a surface is cut into charts, and their borders have to stay. Where these alone are too many vertices, the
-picture's colours are painted onto the vertices instead, and the surface is thinned without charts.
+Thin parts (`thin_parts`) are those of a crowd's character. Chart borders have to stay; where these alone are too many
+vertices, the texture is baked into vertex colours instead, and the surface is decimated without charts.
 """
 
 from __future__ import annotations
@@ -39,23 +35,100 @@ from understudy.studio.viewport.description import DESCRIPTION_VERSION, Descript
 from understudy.studio.viewport.packing import FramePacker
 from understudy.studio.viewport.surface import split_parts
 
-MAX_TEXTURE_PIXELS = 512  # pixels: finer ones than vertices can show only cost time
-DEFAULT_ROUGHNESS = 0.62  # where a map said how rough
+MAX_TEXTURE_PIXELS = 512  # pixels a side for vertex colours, which show no more detail
+DEFAULT_ROUGHNESS = 0.62  # in place of a roughness map
+MAX_COLLAPSE_ROUNDS = 80  # each removes about a tenth of the vertices
+MAX_COLLAPSE_SHARE = 0.7  # of the candidates of a round, the cheapest first
+MIN_NORMAL_COSINE = 0.2  # cosine between a triangle's normal before and after; below, the surface would fold
+TRIANGLE_EDGES = ((0, 1), (1, 2), (2, 0))
+UPPER_TRIANGLE_INDICES = np.triu_indices(4)
+# Vertices of a sketch: an edge is about five pixels long if the character fills the view.
+SKETCH_VERTEX_COUNT = 3000
+MIN_SKETCH_PART_VERTICES = 40
+MIN_CROWD_PART_VERTICES = 40
+MAX_VERTEX_EXCESS = 1.4  # of the wanted vertices; beyond that charts are given up
+
+
+@dataclass(frozen=True, eq=False)
+class ThinPart:
+    """A decimated part: its vertices (n,) among those of the whole character, and their mesh and skin."""
+
+    name: str
+    vertices: Array
+    mesh: Mesh  # without shapes
+    skin: Skin
+    shapes: Shapes | None  # the part's own
+
+    def part(self, shapes: Shapes | None) -> Part:
+        """The part with these shapes."""
+        mesh = self.mesh
+        attributes = (mesh.name, mesh.vertices, mesh.triangles, mesh.normals, mesh.uvs, mesh.colours, mesh.materials)
+        return Part(self.name, Mesh(*attributes, shapes=shapes), self.skin)
+
+
+def describe_sketch(rig: PosedRig) -> bytes:
+    """Header and buffers in the format of `description`; `draws` has the triangles of each part by material."""
+    buffers = DescriptionBuffers()
+    pieces = split_parts(FramePacker(rig).parts)
+    share = SKETCH_VERTEX_COUNT / max(1, sum(piece.count for piece in pieces))
+    parts = []
+    for piece in pieces:
+        corners, which = decimate_mesh(piece.mesh, max(MIN_SKETCH_PART_VERTICES, int(share * piece.count)))
+        parts.append(
+            [buffers.add(corners[own[which]] + piece.start, "u") for _, own in triangles_by_material(piece.mesh)]
+        )
+    return buffers.after({"version": DESCRIPTION_VERSION, "draws": parts})
+
+
+def thin_parts(character: Character, wanted: int) -> list[ThinPart]:
+    """The parts with about `wanted` vertices in all."""
+    # a power below 1: small detailed parts (teeth, eyelids) keep a larger share
+    shares = np.array([len(part.mesh.vertices) ** 0.7 for part in character.parts])
+    result, first = [], 0
+    for part, share in zip(character.parts, shares / max(1.0, shares.sum())):
+        mesh, own = thin_part(part.mesh, max(MIN_CROWD_PART_VERTICES, int(wanted * share)))
+        skin, shapes = part.skin, part.mesh.shapes
+        thin_skin = Skin(skin.joints, skin.inverse_binds, skin.influences[own], skin.weights[own], skin.method)
+        if shapes is not None:
+            normals = None if shapes.normals is None else shapes.normals[:, own]
+            targets = (shapes.defaults, shapes.shape_of, shapes.stop_of)
+            shapes = Shapes(shapes.names, shapes.deltas[:, own], normals, *targets)
+        result.append(ThinPart(part.name, first + own, mesh, thin_skin, shapes))
+        first += len(part.mesh.vertices)
+    return result
+
+
+def thin_part(mesh: Mesh, wanted: int) -> tuple[Mesh, Array]:
+    """The mesh with about `wanted` vertices, and (n,) the original vertex of each.
+
+    All triangles get the first material.
+    """
+    split, origin = mesh.per_vertex()
+    if len(mesh.vertices) <= wanted or not len(mesh.triangles):
+        return _subset(split, np.arange(len(split.vertices)), split.triangles), origin
+    corners, _ = decimate_mesh(split, wanted)
+    if len(np.unique(corners)) > MAX_VERTEX_EXCESS * wanted and mesh.uvs:
+        place = place_numbers(split.vertices)
+        lead = np.unique(place, return_index=True)[1]  # one vertex of each position
+        painted = bake_vertex_colours(split, place)
+        triangles, _ = decimate_triangles(split.vertices[lead], place[split.triangles], wanted)
+        split, corners = painted, lead[triangles]
+    kept, numbers = np.unique(corners, return_inverse=True)
+    return _subset(split, kept, numbers.reshape(-1, 3)), origin[kept]
 
 
 def bake_vertex_colours(mesh: Mesh, place: Array) -> Mesh:
-    """A mesh with attributes per vertex, without UVs and pictures; vertices of one `place` (V,) get one colour."""
+    """The mesh with its texture as vertex colours, without UVs; vertices of one `place` (V,) get one colour."""
     material = mesh.material(0)
     colours = np.ones((len(mesh.vertices), 4)) if mesh.colours is None else mesh.colours.astype(np.float64)
     texture = material.textures.get("colour")
     if texture is not None and texture.uv_set < len(mesh.uvs):
         colours[:, :3] *= _mean_colours(_sample_texture(texture, mesh.uvs[texture.uv_set]), place)
-    told = (mesh.name, mesh.vertices, mesh.triangles, mesh.normals, (), colours, [_strip_textures(material)])
-    return Mesh(*told)
+    return Mesh(mesh.name, mesh.vertices, mesh.triangles, mesh.normals, (), colours, [_strip_textures(material)])
 
 
 def _sample_texture(texture: Texture, uv: Array) -> Array:
-    """(V, 3) linear colours of a picture at UVs (V, 2); white where it cannot be read."""
+    """(V, 3) linear colours of a texture at UVs (V, 2); white if it cannot be read."""
     from PIL import Image
 
     try:
@@ -84,17 +157,78 @@ def _strip_textures(material: Material) -> Material:
     return replace(material, roughness=rough, textures=MappingProxyType({}))
 
 
-MAX_COLLAPSE_ROUNDS = 80  # each takes away a tenth or so, until nothing can be taken away
-MAX_COLLAPSE_SHARE = 0.7  # of the candidates at most, in a round: the cheaper ones first
-MIN_NORMAL_COSINE = 0.2  # cosine between a triangle's normal before and after; below, the surface would fold
-TRIANGLE_EDGES = ((0, 1), (1, 2), (2, 0))
-UPPER_TRIANGLE_INDICES = np.triu_indices(4)
+def _subset(mesh: Mesh, kept: Array, triangles: Array) -> Mesh:
+    return Mesh(
+        mesh.name,
+        mesh.vertices[kept],
+        triangles,
+        None if mesh.normals is None else mesh.normals[kept],
+        [uv[kept] for uv in mesh.uvs],
+        None if mesh.colours is None else mesh.colours[kept],
+        [mesh.material(0)],
+    )
+
+
+def decimate_mesh(mesh: Mesh, wanted: int) -> tuple[Array, Array]:
+    """Triangles (t, 3) of a per-vertex mesh on about `wanted` positions, and their old numbers (t,)."""
+    if len(mesh.vertices) <= wanted or not len(mesh.triangles):
+        return mesh.triangles, np.arange(len(mesh.triangles))
+    place = place_numbers(mesh.vertices)
+    lead = np.unique(place, return_index=True)[1]  # one vertex of each position
+    chart = component_numbers(mesh.triangles, len(mesh.vertices))
+    triangles, which = decimate_triangles(
+        mesh.vertices[lead], place[mesh.triangles], wanted, chart[mesh.triangles[:, 0]]
+    )
+    return _corners(mesh, place, chart, triangles, which), which
+
+
+def _corners(split: Mesh, place: Array, chart: Array, triangles: Array, which: Array) -> Array:
+    """(t, 3) the vertices for triangles on positions: in the triangle's own chart, with the nearest UV."""
+    before = split.triangles[which]
+    own = chart[before[:, 0]]
+    uv = split.uvs[0] if split.uvs else np.zeros((len(place), 2), np.float32)
+    middle = uv[before].mean(axis=1)
+    order = np.argsort(place, kind="stable")
+    starts = np.searchsorted(place[order], np.arange(place.max(initial=0) + 2))
+    most = int(np.diff(starts).max(initial=1))
+    result = np.empty(triangles.shape, np.int64)
+    for k in range(3):
+        first, last = starts[triangles[:, k]], starts[triangles[:, k] + 1]
+        best = np.full(len(triangles), np.inf)
+        for number in range(most):
+            candidate = order[np.minimum(first + number, len(order) - 1)]
+            far = np.square(uv[candidate] - middle).sum(axis=1) + np.where(chart[candidate] == own, 0.0, 1e6)
+            far[first + number >= last] = np.inf
+            better = far < best
+            result[better, k], best[better] = candidate[better], far[better]
+    return result
+
+
+def place_numbers(vertices: Array) -> Array:
+    """(V,) a number for each position; copies at a seam have the same."""
+    size = max(float(np.ptp(vertices, axis=0).max()), 1e-12)
+    cells = np.round((vertices - vertices.min(axis=0)) / size * 1e6).astype(np.int64)
+    return np.unique(cells @ (1, 2_000_003, 4_000_012_000_009), return_inverse=True)[1].reshape(-1)
+
+
+def component_numbers(triangles: Array, count: int) -> Array:
+    """(V,) a number for each connected component."""
+    label = np.arange(count)
+    while True:
+        low = label[triangles].min(axis=1)
+        after = label.copy()
+        for k in range(3):
+            np.minimum.at(after, triangles[:, k], low)
+        after = after[after]
+        if (after == label).all():
+            return label
+        label = after
 
 
 def decimate_triangles(
     vertices: Array, triangles: Array, wanted: int, charts: Array | None = None
 ) -> tuple[Array, Array]:
-    """Triangles (t, 3) on fewer of the vertices (V, 3), near `wanted` where that can be, and which they were (t,).
+    """Triangles (t, 3) on fewer of the vertices (V, 3), near `wanted` if possible, and their old numbers (t,).
 
     `charts` (T,) numbers the chart of each triangle.
     """
@@ -104,7 +238,9 @@ def decimate_triangles(
     chart = np.zeros(len(triangles), np.int64) if charts is None else charts
     member = _members(t, chart[which], len(points))
     quadrics = _quadrics(points, t)
-    tired = np.zeros(len(points), bool)  # those whose cheapest way would fold the surface, until that has changed
+    tired = np.zeros(
+        len(points), bool
+    )  # vertices whose cheapest collapse would fold the surface, retried every fourth round
     for number in range(MAX_COLLAPSE_ROUNDS):
         left = int(np.count_nonzero(np.bincount(t.reshape(-1))))
         if left <= wanted:
@@ -128,7 +264,7 @@ def _empty(t: Array) -> Array:
 
 
 def _edges(t: Array, count: int) -> tuple[Array, Array, Array]:
-    """Ends v (E,) and u (E,) of each edge, both ways, and of how many triangles it is."""
+    """Ends v (E,) and u (E,) of each edge in both directions, and its number of triangles."""
     pairs = t[:, TRIANGLE_EDGES].reshape(-1, 2)
     low, high = pairs.min(axis=1), pairs.max(axis=1)
     keys, times = np.unique(low * count + high, return_counts=True)
@@ -137,7 +273,7 @@ def _edges(t: Array, count: int) -> tuple[Array, Array, Array]:
 
 
 def _members(t: Array, chart: Array, count: int) -> Array:
-    """(V,) uint64, a bit for each of the vertex's charts; charts that share a bit are at worst kept apart less well."""
+    """(V,) uint64, a bit for each chart of a vertex; charts that share a bit may be mixed up."""
     result = np.zeros(count, np.uint64)
     bit = np.uint64(1) << (chart % 64).astype(np.uint64)
     for k in range(3):
@@ -158,7 +294,7 @@ def _quadrics(points: Array, t: Array) -> Array:
         border = ends[_times(t, v, u, len(points)) == 1]
         face = normal[_times(t, v, u, len(points)) == 1]
         along = points[border[:, 1]] - points[border[:, 0]]
-        across = np.cross(along, face)  # as long as the edge, which is its weight twice over
+        across = np.cross(along, face)  # as long as the edge; the weight is its square
         size = np.linalg.norm(across, axis=1, keepdims=True)
         across = across / np.where(size > 0, size, 1)
         result += _sum_quadrics(across, size * size, points[border[:, 0]], border, len(points))
@@ -175,7 +311,7 @@ def _sum_quadrics(normal: Array, weight: Array, through: Array, owners: Array, c
 
 
 def _times(t: Array, v: Array, u: Array, count: int) -> Array:
-    """(n,) of how many triangles the edges v (n,) < u (n,) are."""
+    """(n,) the number of triangles at the edges v (n,) < u (n,)."""
     pairs = np.sort(t[:, TRIANGLE_EDGES].reshape(-1, 2), axis=1)
     keys, times = np.unique(pairs[:, 0] * count + pairs[:, 1], return_counts=True)
     return times[np.searchsorted(keys, v * count + u)]
@@ -184,7 +320,7 @@ def _times(t: Array, v: Array, u: Array, count: int) -> Array:
 def _collapse_round(
     points: Array, t: Array, quadrics: Array, member: Array, tired: Array, most: int
 ) -> tuple[Array, Array]:
-    """Collapses v -> u that share no triangle: sources (n,) and targets (n,). Those that fold become tired."""
+    """Collapses v -> u that share no triangle: sources (n,) and targets (n,). Folding ones are marked in `tired`."""
     count = len(points)
     v, u, times = _edges(t, count)
     inside = np.ones(count, bool)
@@ -202,7 +338,7 @@ def _collapse_round(
     length = np.square(points[u] - points[v]).sum(axis=1)
     cost = np.einsum("ek,ek->e", twice, quadrics[v] + quadrics[u]) + 1e-3 * length * length
     order = np.lexsort((cost, v))
-    first = order[np.flatnonzero(np.diff(v[order], prepend=-1))]  # the cheapest way of each vertex
+    first = order[np.flatnonzero(np.diff(v[order], prepend=-1))]  # the cheapest collapse of each vertex
     v, u, cost = v[first], u[first], cost[first]
     cheapest = np.argsort(cost, kind="stable")[: max(1, int(MAX_COLLAPSE_SHARE * len(cost)))]
     rank = np.full(count, count)
@@ -219,7 +355,7 @@ def _collapse_round(
 
 
 def _folds(points: Array, t: Array, target: Array) -> Array:
-    """(V,) bool, whether drawing a vertex to its target would turn a triangle over."""
+    """(V,) bool, whether the collapse of a vertex onto its target would flip a triangle."""
     corner = target[t] >= 0  # at most one of each triangle
     which = np.flatnonzero(corner.any(axis=1))
     k = corner[which].argmax(axis=1)
@@ -233,149 +369,3 @@ def _folds(points: Array, t: Array, target: Array) -> Array:
     result = np.zeros(len(points), bool)
     result[v[bad]] = True
     return result
-
-
-SKETCH_VERTEX_COUNT = (
-    3000  # places of vertices in all: an edge is about five pixels long where a character fills the view
-)
-MIN_SKETCH_PART_VERTICES = 40  # of a part
-
-
-def describe_sketch(rig: PosedRig) -> bytes:
-    """Header and buffers as of a description; `draws` are the triangles of each part's draws, in drawn vertices."""
-    buffers = DescriptionBuffers()
-    pieces = split_parts(FramePacker(rig).parts)
-    share = SKETCH_VERTEX_COUNT / max(1, sum(piece.count for piece in pieces))
-    parts = []
-    for piece in pieces:
-        corners, which = decimate_mesh(piece.mesh, max(MIN_SKETCH_PART_VERTICES, int(share * piece.count)))
-        parts.append(
-            [buffers.add(corners[own[which]] + piece.start, "u") for _, own in triangles_by_material(piece.mesh)]
-        )
-    return buffers.after({"version": DESCRIPTION_VERSION, "draws": parts})
-
-
-def decimate_mesh(mesh: Mesh, wanted: int) -> tuple[Array, Array]:
-    """Triangles (t, 3) of a mesh without corner attributes on about `wanted` places, and (t,) which they were."""
-    if len(mesh.vertices) <= wanted or not len(mesh.triangles):
-        return mesh.triangles, np.arange(len(mesh.triangles))
-    place = place_numbers(mesh.vertices)
-    lead = np.unique(place, return_index=True)[1]  # one vertex of each place
-    chart = component_numbers(mesh.triangles, len(mesh.vertices))
-    triangles, which = decimate_triangles(
-        mesh.vertices[lead], place[mesh.triangles], wanted, chart[mesh.triangles[:, 0]]
-    )
-    return _corners(mesh, place, chart, triangles, which), which
-
-
-def _corners(split: Mesh, place: Array, chart: Array, triangles: Array, which: Array) -> Array:
-    """(t, 3) for triangles on places the drawn vertices: there, in the triangle's own chart, with the nearest UV."""
-    before = split.triangles[which]
-    own = chart[before[:, 0]]
-    uv = split.uvs[0] if split.uvs else np.zeros((len(place), 2), np.float32)
-    middle = uv[before].mean(axis=1)
-    order = np.argsort(place, kind="stable")
-    starts = np.searchsorted(place[order], np.arange(place.max(initial=0) + 2))
-    most = int(np.diff(starts).max(initial=1))
-    result = np.empty(triangles.shape, np.int64)
-    for k in range(3):
-        first, last = starts[triangles[:, k]], starts[triangles[:, k] + 1]
-        best = np.full(len(triangles), np.inf)
-        for number in range(most):
-            candidate = order[np.minimum(first + number, len(order) - 1)]
-            far = np.square(uv[candidate] - middle).sum(axis=1) + np.where(chart[candidate] == own, 0.0, 1e6)
-            far[first + number >= last] = np.inf
-            better = far < best
-            result[better, k], best[better] = candidate[better], far[better]
-    return result
-
-
-def place_numbers(vertices: Array) -> Array:
-    """(V,) a number for each place; copies that a seam needs have the same."""
-    size = max(float(np.ptp(vertices, axis=0).max()), 1e-12)
-    cells = np.round((vertices - vertices.min(axis=0)) / size * 1e6).astype(np.int64)
-    return np.unique(cells @ (1, 2_000_003, 4_000_012_000_009), return_inverse=True)[1].reshape(-1)
-
-
-def component_numbers(triangles: Array, count: int) -> Array:
-    """(V,) a number for each connected piece."""
-    label = np.arange(count)
-    while True:
-        low = label[triangles].min(axis=1)
-        after = label.copy()
-        for k in range(3):
-            np.minimum.at(after, triangles[:, k], low)
-        after = after[after]
-        if (after == label).all():
-            return label
-        label = after
-
-
-MIN_CROWD_PART_VERTICES = 40  # vertices of a part, or all that it has
-MAX_VERTEX_EXCESS = 1.4  # times the vertices that were wanted: above, charts are given up
-
-
-@dataclass(frozen=True, eq=False)
-class ThinPart:
-    """One part: the vertices (n,) that stay, among those of the whole character, and the mesh and skin of them."""
-
-    name: str
-    vertices: Array
-    mesh: Mesh  # without shapes
-    skin: Skin
-    shapes: Shapes | None  # the part's own
-
-    def part(self, shapes: Shapes | None) -> Part:
-        """The part with these shapes."""
-        mesh = self.mesh
-        told = (mesh.name, mesh.vertices, mesh.triangles, mesh.normals, mesh.uvs, mesh.colours, mesh.materials)
-        return Part(self.name, Mesh(*told, shapes=shapes), self.skin)
-
-
-def thin_parts(character: Character, wanted: int) -> list[ThinPart]:
-    """The parts with about `wanted` vertices in all."""
-    # by less than their number: small parts with much detail (teeth, lids) keep more of it
-    shares = np.array([len(part.mesh.vertices) ** 0.7 for part in character.parts])
-    result, first = [], 0
-    for part, share in zip(character.parts, shares / max(1.0, shares.sum())):
-        mesh, own = thin_part(part.mesh, max(MIN_CROWD_PART_VERTICES, int(wanted * share)))
-        skin, shapes = part.skin, part.mesh.shapes
-        thin_skin = Skin(skin.joints, skin.inverse_binds, skin.influences[own], skin.weights[own], skin.method)
-        if shapes is not None:
-            normals = None if shapes.normals is None else shapes.normals[:, own]
-            told = (shapes.defaults, shapes.shape_of, shapes.stop_of)
-            shapes = Shapes(shapes.names, shapes.deltas[:, own], normals, *told)
-        result.append(ThinPart(part.name, first + own, mesh, thin_skin, shapes))
-        first += len(part.mesh.vertices)
-    return result
-
-
-def thin_part(mesh: Mesh, wanted: int) -> tuple[Mesh, Array]:
-    """The mesh with about `wanted` vertices, and (n,) the vertex that each came from.
-
-    All is in the first material: at that size nobody tells two apart.
-    """
-    split, origin = mesh.per_vertex()
-    if len(mesh.vertices) <= wanted or not len(mesh.triangles):
-        return _subset(split, np.arange(len(split.vertices)), split.triangles), origin
-    corners, _ = decimate_mesh(split, wanted)
-    if len(np.unique(corners)) > MAX_VERTEX_EXCESS * wanted and mesh.uvs:
-        place = place_numbers(split.vertices)
-        lead = np.unique(place, return_index=True)[1]  # one vertex of each place
-        painted = bake_vertex_colours(split, place)
-        triangles, _ = decimate_triangles(split.vertices[lead], place[split.triangles], wanted)
-        split, corners = painted, lead[triangles]
-    kept, numbers = np.unique(corners, return_inverse=True)
-    return _subset(split, kept, numbers.reshape(-1, 3)), origin[kept]
-
-
-def _subset(mesh: Mesh, kept: Array, triangles: Array) -> Mesh:
-    return Mesh(
-        mesh.name,
-        mesh.vertices[kept],
-        triangles,
-        None if mesh.normals is None else mesh.normals[kept],
-        [uv[kept] for uv in mesh.uvs],
-        None if mesh.colours is None else mesh.colours[kept],
-        [mesh.material(0)],
-    )

@@ -1,14 +1,12 @@
-"""Materials and textures of a character, as the page's description tells them.
-
-The description of a character: all that the page needs to build and skin it, in one binary answer.
+"""The description of a character: everything that the page needs to build and skin it, in one binary.
 
     u32 length of the header | header, JSON, padded with spaces to 4 bytes | float32 and uint32 buffers, little-endian
 
-The header names each buffer by `[offset, length, width, type]`: bytes from the end of the header, number of rows,
-numbers a row, and "f" or "u". Drawn vertices (V') are those of all parts after seams were split, numbered through.
-Lists of influences and of shape targets have as many entries as a vertex needs: row v of `influenceFirst` and
-`targetFirst` is where those of vertex v begin, and the row after where they end. Textures are fetched apart, by number.
-Of a character whose vertices are streamed come `corners` and `seams`, of which the page makes the normals of a frame.
+The header gives each buffer as `[offset, length, width, type]`: bytes from the end of the header, number of rows,
+numbers a row, and "f" or "u". Drawn vertices (V') are those of all parts after seams were split, numbered through. The
+lists of influences and of shape targets have variable lengths: row v of `influenceFirst` and `targetFirst` is where
+those of vertex v begin, and the next row where they end. Textures are fetched separately, by number. If the vertices
+are streamed, `corners` and `seams` let the page compute the normals of a frame.
 """
 
 from __future__ import annotations
@@ -36,19 +34,76 @@ from understudy.studio.viewport.surface import (
 )
 
 BROWSER_IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp")
-DEFAULT_MATERIAL = Material()  # of a mesh that has none
-MAX_DEFAULT_ALBEDO = 0.6  # linear; a material that says nothing is pure white, which leaves light and form no room
+DEFAULT_MATERIAL = Material()  # of a mesh without materials
+MAX_DEFAULT_ALBEDO = 0.6  # linear; the default white would leave no room for shading
+DESCRIPTION_VERSION = 2
+MAX_VERTEX_ALBEDO = 0.85  # linear; limit of vertex colours without a texture
+BOUNDS_SAMPLE_COUNT = 12  # frames of an animation from which its bounding box is taken
+
+
+def describe(
+    rig: PosedRig,
+    animation: Clip | Curves | None = None,
+    packer: FramePacker | None = None,
+    box: list[list[float]] | None = None,
+) -> bytes:
+    """The description of a rig's character, with the bounds of an animation, of a given box, or of the rest pose."""
+    packer = packer or FramePacker(rig)
+    pieces, palette, buffers = split_parts(packer.parts), MaterialTable(packer.parts), DescriptionBuffers()
+    skeleton = rig.character.skeleton
+    corners, seams = corners_and_seams(rig.character.parts if packer.form == VERTICES_FORM else ())
+    header = {
+        "version": DESCRIPTION_VERSION,
+        "name": rig.character.name,
+        "form": packer.form,
+        "vertices": rig.character.vertex_count,
+        "joints": list(skeleton.names),
+        "parents": skeleton.parents.tolist(),
+        "bones": packer.bones.joints.tolist(),
+        "binds": buffers.add(packer.bones.inverse_binds[:, :3].reshape(-1, 12)),
+        "weights": packer.weight_count,
+        "bounds": box or bounds(rig, animation),
+        "parts": [_part(piece, palette, buffers) for piece in pieces],
+        "materials": palette.entries,
+        **_surface(pieces, palette, buffers),
+        **_lists("influence", influences_of(pieces, packer.bones), buffers),
+        **_lists("target", targets_of(pieces, packer.offsets), buffers),
+        "corners": buffers.add(corners, "u"),
+        "seams": buffers.add(seams, "u"),
+        "rest": buffers.add(np.frombuffer(packer.pack(rig.rest)[2], np.float32)),
+    }
+    return buffers.after(header)
+
+
+def images(rig: PosedRig) -> tuple[Image, ...]:
+    """The images of a character's materials, in the order of its description's numbers."""
+    return tuple(MaterialTable(rig.character.parts).images)
+
+
+def bounds(rig: PosedRig, animation: Clip | Curves | None = None) -> list[list[float]]:
+    """The corners of the bounding box of a character in an animation, or at rest."""
+    rows = rig.rest[None]
+    if animation is not None and rig.is_moved_by(animation):
+        times = animation.frame_times()
+        rows = rig.pose(
+            animation, times[np.unique(np.linspace(0, len(times) - 1, BOUNDS_SAMPLE_COUNT).round().astype(int))]
+        )
+    points = rig.vertices(rows).reshape(-1, 3) if rig.character.parts else rig.joints(rows)[..., :3, 3].reshape(-1, 3)
+    points = points[np.isfinite(points).all(axis=1)]
+    if not len(points):
+        return [[-0.5, 0.0, -0.5], [0.5, 1.0, 0.5]]
+    return [points.min(axis=0).astype(float).tolist(), points.max(axis=0).astype(float).tolist()]
 
 
 class MaterialTable:
-    """The different materials and images of some parts, numbered."""
+    """The distinct materials and images of some parts, numbered."""
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self.images: list[Image] = []
         self.entries: list[dict[str, Any]] = []
         self._images: dict[bytes, int] = {}
         self._materials: dict[tuple[int, bool], int] = {}
-        self._parts = parts  # keeps the materials alive, so that each has a number of its own
+        self._parts = parts  # keeps the materials alive, since they are known by id()
         for part in parts:
             for material in part.mesh.materials or (DEFAULT_MATERIAL,):
                 self.number(material, part.mesh.colours is not None)
@@ -122,20 +177,15 @@ def _pair(value: Any, default: float) -> list[float]:
     return [_number(each, default) for each in pair]
 
 
-DESCRIPTION_VERSION = 2
-MAX_VERTEX_ALBEDO = 0.85  # of vertex colours, linear: room for light and form where nothing else gives a colour
-BOUNDS_SAMPLE_COUNT = 12  # of an animation that are looked at for the room it takes
-
-
 class DescriptionBuffers:
-    """Arrays one after the other, and where each lies."""
+    """Arrays in one buffer, and the offset of each."""
 
     def __init__(self) -> None:
         self._chunks: list[bytes] = []
         self._size = 0
 
     def add(self, array: Array, kind: str = "f") -> list[Any]:
-        """The place of an array (N,) or (N, n), which is appended."""
+        """Append an array (N,) or (N, n); returns its header entry."""
         data = np.ascontiguousarray(array, "<f4" if kind == "f" else "<u4")
         place = [self._size, len(data), 1 if data.ndim == 1 else data.shape[1], kind]
         self._chunks.append(data.tobytes())
@@ -143,68 +193,14 @@ class DescriptionBuffers:
         return place
 
     def after(self, header: dict[str, Any]) -> bytes:
-        """The whole: header and buffers."""
+        """Header and buffers as bytes."""
         text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
         text += b" " * (-len(text) % 4)
         return b"".join((struct.pack("<I", len(text)), text, *self._chunks))
 
 
-def describe(
-    rig: PosedRig,
-    animation: Clip | Curves | None = None,
-    packer: FramePacker | None = None,
-    box: list[list[float]] | None = None,
-) -> bytes:
-    """The description of a rig's character, framed for an animation where there is one, or for a given box."""
-    packer = packer or FramePacker(rig)
-    pieces, palette, buffers = split_parts(packer.parts), MaterialTable(packer.parts), DescriptionBuffers()
-    skeleton = rig.character.skeleton
-    corners, seams = corners_and_seams(rig.character.parts if packer.form == VERTICES_FORM else ())
-    header = {
-        "version": DESCRIPTION_VERSION,
-        "name": rig.character.name,
-        "form": packer.form,
-        "vertices": rig.character.vertex_count,
-        "joints": list(skeleton.names),
-        "parents": skeleton.parents.tolist(),
-        "bones": packer.bones.joints.tolist(),
-        "binds": buffers.add(packer.bones.inverse_binds[:, :3].reshape(-1, 12)),
-        "weights": packer.weight_count,
-        "bounds": box or bounds(rig, animation),
-        "parts": [_part(piece, palette, buffers) for piece in pieces],
-        "materials": palette.entries,
-        **_surface(pieces, palette, buffers),
-        **_lists("influence", influences_of(pieces, packer.bones), buffers),
-        **_lists("target", targets_of(pieces, packer.offsets), buffers),
-        "corners": buffers.add(corners, "u"),
-        "seams": buffers.add(seams, "u"),
-        "rest": buffers.add(np.frombuffer(packer.pack(rig.rest)[2], np.float32)),
-    }
-    return buffers.after(header)
-
-
-def images(rig: PosedRig) -> tuple[Image, ...]:
-    """The pictures of a character's materials, by the numbers that its description uses."""
-    return tuple(MaterialTable(rig.character.parts).images)
-
-
-def bounds(rig: PosedRig, animation: Clip | Curves | None = None) -> list[list[float]]:
-    """The corners of the box that holds the character: in an animation where there is one, else at rest."""
-    rows = rig.rest[None]
-    if animation is not None and rig.is_moved_by(animation):
-        times = animation.frame_times()
-        rows = rig.pose(
-            animation, times[np.unique(np.linspace(0, len(times) - 1, BOUNDS_SAMPLE_COUNT).round().astype(int))]
-        )
-    points = rig.vertices(rows).reshape(-1, 3) if rig.character.parts else rig.joints(rows)[..., :3, 3].reshape(-1, 3)
-    points = points[np.isfinite(points).all(axis=1)]
-    if not len(points):
-        return [[-0.5, 0.0, -0.5], [0.5, 1.0, 0.5]]
-    return [points.min(axis=0).astype(float).tolist(), points.max(axis=0).astype(float).tolist()]
-
-
 def _part(piece: SurfacePart, palette: MaterialTable, buffers: DescriptionBuffers) -> dict[str, Any]:
-    """Name, range of drawn vertices, method, and what is drawn with which material."""
+    """The header entry of a part: name, vertex range, skinning method, triangles by material."""
     mesh = piece.mesh
     draws = []
     for number, own in triangles_by_material(mesh):
@@ -227,14 +223,14 @@ def _part(piece: SurfacePart, palette: MaterialTable, buffers: DescriptionBuffer
 
 
 def triangles_by_material(mesh: Mesh) -> list[tuple[int, Array]]:
-    """The number of each material that is used, and (T,) whether a triangle is drawn with it."""
+    """The number of each used material, and the mask (T,) of its triangles."""
     if mesh.material_of is None:
         return [(0, np.ones(len(mesh.triangles), bool))]
     return [(number, mesh.material_of == number) for number in np.unique(mesh.material_of).tolist()]
 
 
 def _paint(colours: Array, materials: tuple[Any, ...]) -> Array:
-    """Vertex colours (V, 4), dimmed whole where they are all there is, so that their hue stays."""
+    """Vertex colours (V, 4); without texture they are scaled to `MAX_VERTEX_ALBEDO`, so that their hue stays."""
     if any("colour" in material.textures or "KHR_materials_unlit" in str(material.extra) for material in materials):
         return colours
     result = colours.copy()
@@ -243,7 +239,7 @@ def _paint(colours: Array, materials: tuple[Any, ...]) -> Array:
 
 
 def _surface(pieces: list[SurfacePart], palette: MaterialTable, buffers: DescriptionBuffers) -> dict[str, Any]:
-    """Place, normal and origin of each drawn vertex."""
+    """Position, normal and original number of each drawn vertex."""
     none = np.zeros((0, 3), np.float32)
     return {
         "positions": buffers.add(np.concatenate([none, *(piece.mesh.vertices for piece in pieces)])),

@@ -1,9 +1,9 @@
-"""Packing: a row of a rig as the numbers of one frame.
+"""Packing: a row of a rig as the payload of one frame.
 
-A character whose controls are its joints and shape weights goes over the wire as those (form 1), and the page skins it:
-a few kilobytes a frame. A rig with layers cannot be told in such terms, so its vertices go (form 2): a quarter of a
-megabyte a frame for the dragon, which costs less than any packing of them would. Their normals follow from them, so the
-page makes those itself, of the frames that it draws; which triangles and seams that takes it is told once.
+A character whose controls are its joints and shape weights is sent as those (form 1), and the page skins it: a few
+kilobytes a frame. A rig with layers is sent as vertices (form 2): a quarter of a megabyte a frame for the dragon, which
+costs less than any compression would. The page computes the normals of the frames that it draws; the triangles and
+seams for that are sent once.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from understudy.studio.viewport.surface import SkinMatrices, drawable_character
 
 
 class FramePacker:
-    """Packs rows of one rig; what that takes is prepared once, at the first frame."""
+    """Packs rows of one rig; its data is prepared at the first frame."""
 
     def __init__(self, rig: PosedRig) -> None:
         self.rig = rig
         self.form = VERTICES_FORM if isinstance(rig, LayeredRig) else JOINTS_FORM
 
     def pack(self, row: Array) -> tuple[int, int, memoryview]:
-        """a, b and the payload of a frame (see `studio.frames`) for a row (C,)."""
+        """a, b and the payload of a frame (see `studio.source`) for a row (C,)."""
         if self.form == VERTICES_FORM:
             points = np.ascontiguousarray(self.rig.vertices(np.asarray(row)[None])[0], np.float32)
             return len(points), 0, points.reshape(-1).data.cast("B")
@@ -41,14 +41,14 @@ class FramePacker:
         weights = [matrices.reshape(len(rows), -1)]
         for part, offset in zip(self.parts, self.offsets):
             if offset >= 0 and offset == sum(block.shape[1] for block in weights[1:]):
-                assert part.mesh.shapes is not None  # or it would have no offset
-                own = self.rig.channels.slice(part.name, "weights")
-                weights.append(part.mesh.shapes.target_weights(rows[:, own]).astype(np.float32))
+                assert part.mesh.shapes is not None  # parts without shapes have no offset
+                columns = self.rig.channels.slice(part.name, "weights")
+                weights.append(part.mesh.shapes.target_weights(rows[:, columns]).astype(np.float32))
         return np.concatenate(weights, axis=1)
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
-        """What is drawn."""
+        """The drawn parts."""
         rig = self.rig
         return drawable_character(rig.character, rig.joints(rig.rest[None])[0]).parts
 
@@ -59,7 +59,7 @@ class FramePacker:
 
     @cached_property
     def offsets(self) -> list[int]:
-        """Where the weights of each part's targets begin among all; -1 for a part without shapes."""
+        """The first weight of each part's targets among all; -1 for a part without shapes."""
         return weight_offsets(self.parts)
 
     @cached_property
@@ -73,7 +73,7 @@ class FramePacker:
 
 
 def weight_offsets(parts: Sequence[Part]) -> list[int]:
-    """Parts of one name share their weights, unless their in-betweens differ."""
+    """The first weight of each part's targets; parts of one name share theirs, unless their in-betweens differ."""
     known: dict[tuple[str, bytes, bytes], int] = {}
     result, end = [], 0
     for part in parts:
@@ -90,10 +90,10 @@ def weight_offsets(parts: Sequence[Part]) -> list[int]:
 
 
 def corners_and_seams(parts: Sequence[Part]) -> tuple[Array, Array]:
-    """Triangles (T, 3) of the streamed vertices, and (V,) a number for each vertex: those of one share their normal.
+    """Triangles (T, 3) of the streamed vertices, and (V,) a group number: vertices of one group share their normal.
 
-    A normal is the unit sum of the normals of the triangles around, weighted by area. Vertices in one place with one
-    normal at rest are a seam, and share theirs in every frame.
+    A normal is the unit sum of the normals of the triangles around, weighted by area. Vertices with one position and
+    one normal at rest are a seam, and share their normal in every frame.
     """
     triangles, places, start, welded = [np.zeros((0, 3), np.int64)], [np.zeros(0, np.int64)], 0, 0
     for part in parts:
@@ -105,13 +105,13 @@ def corners_and_seams(parts: Sequence[Part]) -> tuple[Array, Array]:
 
 
 def _seams(part: Part) -> Array:
-    """(V,) a number for each vertex; those of one place and one normal have the same.
+    """(V,) a group number for each vertex, the same for equal position and normal.
 
-    A mesh whose attributes differ from corner to corner has no vertices that lie in one place by need.
+    A mesh with attributes per corner needs no duplicate vertices, so each is its own group.
     """
     mesh = part.mesh
     if mesh.normals is None or mesh.normals.ndim == 3 or any(uv.ndim == 3 for uv in mesh.uvs):
         return np.arange(len(mesh.vertices))
-    # a hundredth of a normal is half a degree: what is smooth on both sides of a seam agrees far better
+    # 0.01 of a normal is half a degree; the two sides of a smooth seam agree far better
     key = np.concatenate([mesh.vertices, np.round(mesh.normals * 100)], axis=1)
     return np.unique(key, axis=0, return_inverse=True)[1].reshape(-1)

@@ -1,16 +1,13 @@
-"""Bones: the matrices that a page needs to skin a character, each of them once.
+"""The surface of a character as the page skins it: drawn parts, bones, and lists of influences and shapes.
 
-A skin asks for world_from_joint @ joint_from_mesh of each of its joints. Parts often share joints and binds (a body cut
-up by materials), so what goes over the wire is the list of different pairs of a joint and its inverse bind.
+`SkinMatrices`: a skin needs world_from_joint @ joint_from_mesh of each of its joints. Parts often share joints and
+inverse binds (a body cut up by materials), so a frame has each distinct pair once.
 
-A stick figure for a character without a mesh, as parts that hang on its joints like any other.
+`drawable_character`: a character without a mesh is drawn as a stick figure. The tip of a bone follows the child's
+joint, the rest the parent's, so that a joint that slides stretches its bone.
 
-The tip of a bone hangs on the child's joint, all else on the parent's, so that a joint that slides stretches its bone.
-
-Surface: the vertices of all parts of a character as a graphics card wants them.
-
-Seams are split (`Mesh.per_vertex`), normals are there for every vertex, and influences and shapes are lists with as
-many entries as a vertex needs: entries `first[v]:first[v + 1]` are those of vertex v.
+Seams are split (`Mesh.per_vertex`), every vertex has a normal, and influences and shapes are lists of variable length:
+entries `first[v]:first[v + 1]` belong to vertex v.
 """
 
 from __future__ import annotations
@@ -26,9 +23,15 @@ from understudy.checks import Array
 from understudy.maths import transform
 from understudy.render.stick_figure import bone_mesh
 
+CORNERS_PER_BONE = 24  # eight triangles without shared corners
+# Corners of a bone that follow the child's joint; see `render.stick_figure`.
+TIP_CORNERS = np.array([face % 2 == 1 and corner == 0 for face in range(8) for corner in range(3)])
+MIN_MOVE_RATIO = 2e-7  # of a mesh's size: the resolution of single precision
+MIN_NORMAL_CHANGE = 0.02  # of a unit normal, about a degree: smaller changes are left out
+
 
 class SkinMatrices:
-    """B pairs of a joint and an inverse bind, and for each part the bones (b,) that its skin's joints became."""
+    """B distinct pairs of joint and inverse bind, and for each part the pair number (b,) of each joint of its skin."""
 
     def __init__(self, parts: Sequence[Part]) -> None:
         known: dict[tuple[int, bytes], int] = {}
@@ -55,14 +58,8 @@ class SkinMatrices:
         return np.asarray(world_from_mesh, np.float32)
 
 
-CORNERS_PER_BONE = 24  # of one bone: eight triangles that share no corners
-TIP_CORNERS = np.array(
-    [face % 2 == 1 and corner == 0 for face in range(8) for corner in range(3)]
-)  # see figure._octahedra
-
-
 def drawable_character(character: Character, world_from_joint: Array) -> Character:
-    """The character itself, or where it has no mesh one that shows its joints (J, 4, 4) as bones and balls."""
+    """The character itself, or if it has no mesh, one that shows its joints (J, 4, 4) as bones and balls."""
     if character.parts or not len(character.skeleton):
         return character
     shown = character.joints
@@ -79,7 +76,7 @@ def drawable_character(character: Character, world_from_joint: Array) -> Charact
 
 
 def _nearest_shown(parents: Array, shown: Array) -> Array:
-    """(B,) for each shown joint the nearest one above it that is shown, numbered among these; -1 for none."""
+    """(B,) the nearest shown ancestor of each shown joint, numbered among these; -1 for none."""
     rank = np.full(len(parents), -1)
     rank[shown] = np.arange(len(shown))
     nearest = np.full(len(parents), -1)
@@ -89,13 +86,9 @@ def _nearest_shown(parents: Array, shown: Array) -> Array:
     return np.where(above >= 0, nearest[np.maximum(above, 0)], -1)
 
 
-MIN_MOVE_RATIO = 2e-7  # of a mesh's size: single precision has no more digits than that
-MIN_NORMAL_CHANGE = 0.02  # of a unit normal, about a degree: what a shape turns by less is left out
-
-
 @dataclass(frozen=True, eq=False)
 class InfluenceLists:
-    """Lists of entries, one list a vertex."""
+    """A list of entries for each vertex."""
 
     first: Array  # (V + 1,) int64
     number: Array  # (N,) int64, a bone or a target
@@ -104,13 +97,13 @@ class InfluenceLists:
 
 @dataclass(frozen=True, eq=False)
 class SurfacePart:
-    """One part after its seams were split: vertices `start` to `start + count` of the drawn ones."""
+    """A part with split seams: the drawn vertices `start` to `start + count`."""
 
     part: Part
     mesh: Mesh  # every attribute per vertex
-    origin: Array  # (V',) the vertex of the part that each came from
+    origin: Array  # (V',) original vertex of the part
     start: int
-    first: int  # of the part's own vertices among those of the character
+    first: int  # first vertex of the part in the character
 
     @property
     def count(self) -> int:
@@ -119,7 +112,7 @@ class SurfacePart:
 
 
 def split_parts(parts: Sequence[Part]) -> list[SurfacePart]:
-    """The parts, split."""
+    """The parts with split seams."""
     result: list[SurfacePart] = []
     start = first = 0
     for part in parts:
@@ -130,7 +123,7 @@ def split_parts(parts: Sequence[Part]) -> list[SurfacePart]:
 
 
 def normals_of(mesh: Mesh) -> Array:
-    """(V, 3) float32 unit normals: the file's own, or smooth ones where it has none or an empty one."""
+    """(V, 3) float32 unit normals: those of the file, or smooth ones where they are missing or zero."""
     if mesh.normals is None:
         return smooth_normals(mesh.vertices, mesh.triangles)
     length = np.linalg.norm(mesh.normals, axis=1, keepdims=True)
@@ -142,7 +135,7 @@ def normals_of(mesh: Mesh) -> Array:
 
 
 def influences_of(pieces: Sequence[SurfacePart], bones: SkinMatrices) -> InfluenceLists:
-    """Bones and weights of each drawn vertex, the largest weight first; without weight there is no entry."""
+    """Bones and weights of each drawn vertex, the largest weight first; zero weights are left out."""
     counts, numbers, weights = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
     for number, piece in enumerate(pieces):
         skin = piece.part.skin
@@ -161,9 +154,9 @@ def influences_of(pieces: Sequence[SurfacePart], bones: SkinMatrices) -> Influen
 
 
 def targets_of(pieces: Sequence[SurfacePart], offsets: Sequence[int]) -> InfluenceLists:
-    """Shape targets of each drawn vertex, with six numbers: what they add to its place and to its normal.
+    """Shape targets of each drawn vertex, with six numbers: the changes of position and normal.
 
-    `offsets` says where among all weights those of a part begin; -1 for a part without shapes.
+    `offsets` is the first weight of each part among all; -1 for a part without shapes.
     """
     counts, numbers, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros((0, 6), np.float32)]
     for piece, offset in zip(pieces, offsets):
@@ -182,12 +175,12 @@ def targets_of(pieces: Sequence[SurfacePart], offsets: Sequence[int]) -> Influen
 
 
 def _normal_deltas(piece: SurfacePart, shapes: Shapes) -> Array:
-    """(P, V', 3) what the targets do to the normals: as the file says, or as the moved surface says."""
+    """(P, V', 3) the changes of the normals: those of the file, or of the moved surface."""
     if shapes.normals is not None:
         return shapes.normals
     own = piece.part.mesh
     whole = own.shapes
-    assert whole is not None  # it is where those of the split mesh came from
+    assert whole is not None  # the split mesh has them
     rest = vertex_normals(own.vertices, own.triangles)
     turns = vertex_normals(own.vertices + whole.deltas, own.triangles) - rest
     turns[np.abs(turns).max(axis=2) < MIN_NORMAL_CHANGE] = 0
