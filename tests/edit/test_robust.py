@@ -111,7 +111,7 @@ def test_promises_hold_for_random_edits(seed: int) -> None:
 
 
 @pytest.mark.xfail(
-    reason="drift is measured 60 times a second, and a sharp path drifts further in between", strict=True
+    reason="drift is measured 60 times a second; sharp paths drift in between", strict=True
 )
 @pytest.mark.parametrize("seed", [260674, 452679])
 def test_constraints_hold_between_the_samples_of_the_drift(seed: int) -> None:
