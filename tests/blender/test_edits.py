@@ -13,6 +13,7 @@ import pytest
 from tests.blender.blender import Order, look
 from tests.data_folder import data_file
 from tests.studio.edit.robot import robot
+from understudy.render.viewport.packing import FramePacker
 
 from understudy.character import Asset, Curves, rig
 from understudy.edit.goals import Pin, Point
@@ -23,7 +24,6 @@ from understudy.studio.edit.constraints import Constraints
 from understudy.studio.edit.drags import DragTarget, PointDrag
 from understudy.studio.edit.view import EditView
 from understudy.studio.export import key_every_frame, write_asset
-from understudy.studio.viewport.packing import FramePacker
 
 TOLERANCE = 1e-3  # of the height
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.character.rig.layered_character import character as layered_character
-from tests.studio.viewport.puppets import puppet, random_rows
-from tests.studio.viewport.reading import Described
+from tests.render.viewport.puppets import puppet, random_rows
+from tests.render.viewport.reading import Described
+from understudy.render.viewport.description import describe
 
 from understudy.character.rig import DirectRig, LayeredRig
 from understudy.studio.crowd.simplified import make_crowd_character
-from understudy.studio.viewport.description import describe
 
 
 def drawn(form, rows):

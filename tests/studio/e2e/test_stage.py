@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from tests.character.rig.layered_character import character as layered_character
 from tests.data_folder import data_file
+from tests.render.viewport.puppets import puppet, random_rows
+from tests.render.viewport.reading import Described
 from tests.studio.e2e.running import Studio
-from tests.studio.viewport.puppets import puppet, random_rows
-from tests.studio.viewport.reading import Described
+from understudy.render.viewport.description import describe
+from understudy.render.viewport.packing import FramePacker
 
 from understudy import formats
 from understudy.character import rig
@@ -20,8 +22,6 @@ from understudy.character.rig import DirectRig, LayeredRig, PosedRig
 from understudy.checks import Array
 from understudy.studio import source
 from understudy.studio.crowd.crowd import placements
-from understudy.studio.viewport.description import describe
-from understudy.studio.viewport.packing import FramePacker
 
 MAKE = """async () => {
     const host = document.createElement("div");

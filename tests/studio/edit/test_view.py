@@ -6,6 +6,7 @@ import gc
 
 import numpy as np
 from tests.studio.edit.robot import flight, robot
+from understudy.render.viewport.packing import FramePacker
 
 from understudy.character.rig import rig_of
 from understudy.edit.goals import Point
@@ -13,7 +14,6 @@ from understudy.edit.selection import with_curves
 from understudy.edit.solver.free_columns import RigCache
 from understudy.studio.edit.view import EditView
 from understudy.studio.session import collect_and_freeze_garbage
-from understudy.studio.viewport.packing import FramePacker
 
 
 def test_where_a_shown_point_is_follows_time_and_curves() -> None:

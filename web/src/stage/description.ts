@@ -1,4 +1,4 @@
-/** The description of a character from the server: a JSON header, then buffers (see studio/viewport/description.py). */
+/** The description of a character from the server: a JSON header, then buffers (see render/viewport/description.py). */
 
 export type BufferView = [offset: number, rows: number, width: number, kind: "f" | "u"];
 
@@ -150,7 +150,7 @@ export function parseDescription(data: ArrayBuffer): Description {
 }
 
 /**
- * Parses a level of detail (see studio/viewport/decimate.py): the triangles of each part's draws on fewer of the drawn
+ * Parses a level of detail (see render/viewport/decimate.py): the triangles of each part's draws on fewer of the drawn
  * vertices.
  */
 export function parseLod(data: ArrayBuffer): Uint32Array[][] {

@@ -27,12 +27,12 @@ from understudy.maths.threads import one_thread
 from understudy.perform.commands import Command, Idle, LookAt, Transition
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.runtime.state import PerformerState
+from understudy.render.viewport.description import bounds, describe, images
 from understudy.studio import source
 from understudy.studio.clock import FramePacer
 from understudy.studio.crowd.simplified import CrowdCharacter, make_crowd_character
 from understudy.studio.messages.crowd import CrowdStats
 from understudy.studio.messages.shell import Notice
-from understudy.studio.viewport.description import bounds, describe, images
 
 if TYPE_CHECKING:
     from understudy.perform.model import PoseModel

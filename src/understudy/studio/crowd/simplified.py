@@ -22,8 +22,8 @@ from understudy.character.rig import DirectRig, LayeredRig, PosedRig
 from understudy.character.skinning import lattice
 from understudy.checks import Array
 from understudy.maths import transform
-from understudy.studio.viewport.decimate import ThinPart, thin_parts
-from understudy.studio.viewport.packing import FramePacker
+from understudy.render.viewport.decimate import ThinPart, thin_parts
+from understudy.render.viewport.packing import FramePacker
 
 MIN_SHAPE_MOVE_RATIO = 4e-4  # of the height: smaller shape displacements of a vertex are dropped
 MAX_LATTICE_SHAPES = 10

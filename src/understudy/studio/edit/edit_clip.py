@@ -30,13 +30,13 @@ from understudy.edit.goals import Point
 from understudy.edit.serialise import clip_metadata, same_curves
 from understudy.edit.solver.free_columns import RigCache
 from understudy.errors import BadFile, InvalidInput
+from understudy.render.viewport.packing import FramePacker
 from understudy.studio.document import EditEntry
 from understudy.studio.edit import poses, reduction
 from understudy.studio.edit.constraints import Constraints
 from understudy.studio.edit.drags import DragProtocol, DragResult, DragTarget, PointDrag, PoseDrag, RetimeDrag
 from understudy.studio.edit.view import CharacterView, EditView
 from understudy.studio.messages.edit import EditChannel, EditState, MotionCurveEntry
-from understudy.studio.viewport.packing import FramePacker
 
 CONTENT_VERSION = 1
 CONTENT_ENDING = ".npz"

@@ -18,11 +18,10 @@ from understudy.character.rig.rig import ChannelLayout
 from understudy.checks import Array
 from understudy.edit.goals import Point
 from understudy.edit.solver.free_columns import RigCache
+from understudy.render.viewport.packing import VERTICES_FORM, FramePacker
 from understudy.studio.edit import curve_frames
 from understudy.studio.edit.curve_frames import MotionCurves
 from understudy.studio.edit.curve_table import CurveChange, CurveTable, PointTracks
-from understudy.studio.source import VERTICES_FORM
-from understudy.studio.viewport.packing import FramePacker
 
 
 @dataclass(frozen=True)

@@ -202,7 +202,7 @@ async def clip_source(session: Session, stage: StageState) -> ClipSource:
 @serves_content("/stage/{character}")
 async def character_description(session: Session, character: str) -> Content:
     """The description from which the page draws a character."""
-    from understudy.studio.viewport.description import describe
+    from understudy.render.viewport.description import describe
 
     entry = _character(session, character)
 
@@ -216,7 +216,7 @@ async def character_description(session: Session, character: str) -> Content:
 @serves_content("/stage/{character}/sketch")
 async def character_sketch(session: Session, character: str) -> Content:
     """A description with fewer vertices, for a page that draws too slowly."""
-    from understudy.studio.viewport.decimate import describe_sketch
+    from understudy.render.viewport.decimate import describe_sketch
 
     _character(session, character)
     return Content(await asyncio.to_thread(lambda: describe_sketch(session.assets.get(character).rig)))
@@ -225,7 +225,7 @@ async def character_sketch(session: Session, character: str) -> Content:
 @serves_content("/stage/{character}/texture/{number:int}")
 async def texture(session: Session, character: str, number: int) -> Content:
     """A texture of a character."""
-    from understudy.studio.viewport.description import images
+    from understudy.render.viewport.description import images
 
     _character(session, character)
     pictures = await asyncio.to_thread(lambda: images(session.assets.get(character).rig))

@@ -17,14 +17,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-
-from understudy.character import Clip, Curves, Image, Material, Mesh, Part
-from understudy.character.rig import PosedRig
-from understudy.checks import Array
-from understudy.render.surfaces import finish_of
-from understudy.studio.source import JOINTS_FORM, VERTICES_FORM
-from understudy.studio.viewport.packing import FramePacker, corners_and_seams
-from understudy.studio.viewport.surface import (
+from understudy.render.viewport.packing import JOINTS_FORM, VERTICES_FORM, FramePacker, corners_and_seams
+from understudy.render.viewport.surface import (
     InfluenceLists,
     SurfacePart,
     influences_of,
@@ -32,6 +26,11 @@ from understudy.studio.viewport.surface import (
     split_parts,
     targets_of,
 )
+
+from understudy.character import Clip, Curves, Image, Material, Mesh, Part
+from understudy.character.rig import PosedRig
+from understudy.checks import Array
+from understudy.render.surfaces import finish_of
 
 BROWSER_IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp")
 DEFAULT_MATERIAL = Material()  # of a mesh without materials

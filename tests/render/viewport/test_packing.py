@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 from tests.character.rig.layered_character import character as layered_character
-from tests.studio.viewport.puppets import puppet, random_rows
+from tests.render.viewport.puppets import puppet, random_rows
+from understudy.render.viewport.packing import (
+    JOINTS_FORM,
+    VERTICES_FORM,
+    FramePacker,
+    corners_and_seams,
+    weight_offsets,
+)
+from understudy.render.viewport.surface import SkinMatrices
 
 from understudy.character import Mesh, Part, Skin
 from understudy.character.rig import DirectRig, LayeredRig
-from understudy.studio.source import JOINTS_FORM, VERTICES_FORM
-from understudy.studio.viewport.packing import FramePacker, corners_and_seams, weight_offsets
-from understudy.studio.viewport.surface import SkinMatrices
 
 
 def test_joints_and_weights() -> None:
