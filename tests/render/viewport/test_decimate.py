@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.render.viewport.puppets import tube
-from understudy.render.viewport.decimate import decimate_triangles, thin_part
 
 from understudy.character import Mesh
 from understudy.checks import Array
 from understudy.render.stick_figure import bone_mesh
+from understudy.render.viewport.decimate import decimate_triangles, thin_part
 
 
 def ball(rings: int = 24, sides: int = 32) -> tuple[Array, Array]:

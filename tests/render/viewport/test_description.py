@@ -8,12 +8,12 @@ from tests.character.rig.layered_character import character as layered_character
 from tests.data_folder import data_file
 from tests.render.viewport.puppets import puppet, random_rows
 from tests.render.viewport.reading import Described
-from understudy.render.viewport.description import bounds, describe, images
-from understudy.render.viewport.packing import JOINTS_FORM, VERTICES_FORM, FramePacker
 
 from understudy import formats
 from understudy.character import Character, Image, Material, Mesh, Part, Skin, Texture, rig
 from understudy.character.rig import DirectRig, LayeredRig
+from understudy.render.viewport.description import bounds, describe, images
+from understudy.render.viewport.packing import JOINTS_FORM, VERTICES_FORM, FramePacker
 
 
 @pytest.mark.parametrize("method", ["linear", "dual"])

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 from tests.character.rig.layered_character import character as layered_character
 from tests.render.viewport.puppets import puppet, random_rows
+
+from understudy.character import Mesh, Part, Skin
+from understudy.character.rig import DirectRig, LayeredRig
 from understudy.render.viewport.packing import (
     JOINTS_FORM,
     VERTICES_FORM,
@@ -13,9 +16,6 @@ from understudy.render.viewport.packing import (
     weight_offsets,
 )
 from understudy.render.viewport.surface import SkinMatrices
-
-from understudy.character import Mesh, Part, Skin
-from understudy.character.rig import DirectRig, LayeredRig
 
 
 def test_joints_and_weights() -> None:

@@ -7,9 +7,9 @@ import pytest
 from tests.character.rig.layered_character import character as layered_character
 from tests.render.viewport.puppets import puppet, random_rows
 from tests.render.viewport.reading import Described
-from understudy.render.viewport.description import describe
 
 from understudy.character.rig import DirectRig, LayeredRig
+from understudy.render.viewport.description import describe
 from understudy.studio.crowd.simplified import make_crowd_character
 
 

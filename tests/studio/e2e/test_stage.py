@@ -13,13 +13,13 @@ from tests.data_folder import data_file
 from tests.render.viewport.puppets import puppet, random_rows
 from tests.render.viewport.reading import Described
 from tests.studio.e2e.running import Studio
-from understudy.render.viewport.description import describe
-from understudy.render.viewport.packing import FramePacker
 
 from understudy import formats
 from understudy.character import rig
 from understudy.character.rig import DirectRig, LayeredRig, PosedRig
 from understudy.checks import Array
+from understudy.render.viewport.description import describe
+from understudy.render.viewport.packing import FramePacker
 from understudy.studio import source
 from understudy.studio.crowd.crowd import placements
 

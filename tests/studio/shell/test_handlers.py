@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.studio.talking import Frame, Page, Refused, Studio
+
 from understudy.render.viewport.packing import FramePacker
 
 

@@ -26,14 +26,14 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
-from understudy.render.viewport.description import DESCRIPTION_VERSION, DescriptionBuffers, triangles_by_material
-from understudy.render.viewport.packing import FramePacker
-from understudy.render.viewport.surface import split_parts
 
 from understudy.character import Character, Material, Mesh, Part, Shapes, Skin, Texture
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.maths.colour import to_linear
+from understudy.render.viewport.description import DESCRIPTION_VERSION, DescriptionBuffers, triangles_by_material
+from understudy.render.viewport.packing import FramePacker
+from understudy.render.viewport.surface import split_parts
 
 MAX_TEXTURE_PIXELS = 512  # pixels a side for vertex colours, which show no more detail
 DEFAULT_ROUGHNESS = 0.62  # in place of a roughness map

@@ -17,6 +17,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+
+from understudy.character import Clip, Curves, Image, Material, Mesh, Part
+from understudy.character.rig import PosedRig
+from understudy.checks import Array
+from understudy.render.surfaces import finish_of
 from understudy.render.viewport.packing import JOINTS_FORM, VERTICES_FORM, FramePacker, corners_and_seams
 from understudy.render.viewport.surface import (
     InfluenceLists,
@@ -26,11 +31,6 @@ from understudy.render.viewport.surface import (
     split_parts,
     targets_of,
 )
-
-from understudy.character import Clip, Curves, Image, Material, Mesh, Part
-from understudy.character.rig import PosedRig
-from understudy.checks import Array
-from understudy.render.surfaces import finish_of
 
 BROWSER_IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp")
 DEFAULT_MATERIAL = Material()  # of a mesh without materials

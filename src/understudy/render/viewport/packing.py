@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from understudy.render.viewport.surface import SkinMatrices, drawable_character
 
 from understudy.character import Part
 from understudy.character.rig import LayeredRig, PosedRig
 from understudy.checks import Array
+from understudy.render.viewport.surface import SkinMatrices, drawable_character
 
 JOINTS_FORM, VERTICES_FORM = 1, 2  # of a frame (see `studio.source`)
 
