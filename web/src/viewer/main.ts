@@ -49,7 +49,7 @@ class Viewer {
     document.addEventListener("keydown", (event) => this.handleKey(event));
     document.addEventListener("visibilitychange", () => this.tickLater());
     this.listenToWheel();
-    // A notebook may contain many viewers, but a browser has few graphics contexts: begin when it is scrolled into view.
+    // A notebook may have many viewers, but a browser has few graphics contexts: begin when it is scrolled into view.
     new IntersectionObserver((entries) => {
       this.visible = entries.at(-1)?.isIntersecting ?? false;
       if (this.visible && (!this.stage || this.contextLost)) void this.createStage();
