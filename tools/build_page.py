@@ -1,8 +1,8 @@
 """Builds the studio's page and the viewer: `web/` into `src/understudy/studio/static/`, with Node from a wheel.
 
 Run by the build hook of the package (`hatch_build.py`), also for an editable install; or by hand, as
-`python tools/build_page.py`. What is up to date is not built again. A build that fails or is killed leaves the page
-that was there: it is built beside it, and `index.html`, which names all other files, takes the old one's place last.
+`python tools/build_page.py`. Files that are up to date are not built again. A build that fails or is killed leaves
+the old page in place: the new one is built beside it, and `index.html`, which names all other files, is replaced last.
 The viewer is one script, `viewer.js`, which `understudy.render.html` embeds in HTML files and notebooks.
 """
 

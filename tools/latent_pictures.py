@@ -1,9 +1,9 @@
-"""The pictures of latent spaces in docs/images: one label with a way through it, its bridges, and all labels.
+"""The pictures of latent spaces in docs/images: one label with a path through it, its bridges, and all labels.
 
     .venv/bin/understudy learn dragon -o out/dragon.understudy
     .venv/bin/python tools/latent_pictures.py out/dragon.understudy [LABEL]
 
-They are kept with few colours, which takes a third of the room and can hardly be told by eye.
+They are stored with few colours, which takes a third of the space and is hardly visible.
 """
 
 from __future__ import annotations

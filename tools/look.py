@@ -1,4 +1,4 @@
-"""Look at a dope sheet: a contact sheet with frame numbers from the text file itself, and what the lint says.
+"""Look at a dope sheet: a contact sheet with frame numbers from the text file itself, and the findings of the lint.
 
     tools.look happy_hello.txt -o hello.png                  every third frame
     tools.look happy_hello.txt --frames 16-30 -o accent.png  each frame round an accent
@@ -6,7 +6,7 @@
     tools.look happy_hello.txt --black -o shape.png          the silhouette: still readable?
     tools.look --face happy --face lids.angry -o faces.png   poses of the library; --face all for every full face
 
-A sheet is given by its file, or by the name of a clip that is in the package. Below each picture stand the frame and
+A sheet is given by its file, or by the name of a clip that is in the package. Below each picture are the frame and
 how much the picture has changed since the one before (mean over all pixels, 0 to 255; under 2.5 twice running looks
 dead). Run it with the environment's Python: .venv/bin/python -m tools.look ...
 """

@@ -2,9 +2,9 @@
 
     .venv/bin/python tools/record_page.py [out.gif]
 
-A studio with the dragon that has learned is started, a real Chromium opens it, and somebody plays: labels are pressed,
-and the pointer wanders. The browser hands over each picture that it shows, with its time; those are the GIF's frames.
-Where it shows fewer than 12 a second (a busy machine, a slow renderer) nothing is written, and the rate is told.
+A studio with a trained dragon is started, a real Chromium opens it, labels are pressed, and the pointer moves. The
+browser hands over each picture that it shows, with its time; those are the GIF's frames. Where it shows fewer than 12 a
+second (a busy machine, a slow renderer) nothing is written, and the rate is printed.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     .venv/bin/python tools/studio_pictures.py [folder]
 
-A studio with the dragon that has learned is started, and a real Chromium goes through its modes as somebody would.
+A studio with a trained dragon is started, and a real Chromium goes through its modes as a user would.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Draw a motion above what became of it: a contact sheet, source beside target at the same moments.
+"""Draw a motion and its transfer as a contact sheet: source and target at the same moments.
 
     tools/transfer_sheets.py dog.bvh husky.glb -o dog.png
     tools/transfer_sheets.py actor penguin.glb --clip happiness -o happiness.png --moments 24

@@ -9,16 +9,15 @@
 | weights of a part | `key_blocks["smile"].value`, of the part's shape keys | 0 |
 | controls | `["gain"]`, a property of the armature, or of the object that the channel names | 0 |
 
-Euler columns are the factors from left to right, Blender's mode names the axes in the order in which they turn: the
+Euler columns are the factors from left to right, Blender's mode names the axes in the order of rotation: the
 same three letters backwards. Frame = first + seconds * fps. Bones are keyed relative to their rest pose, so with a
 skeleton curves pass through `rest_frame`. Axes stay ours (Y up): an armature is turned as a whole.
 
 Blender has linear segments by columns only, so that slerps become Bezier segments, and it shortens two handles that
 together are longer than their segment, so that such segments are cut first, column by column; both keep the shape.
 
-Blender's F-curves as curves: those of one property become one curve.
-
-Our columns share their keys, Blender's do not: see `character.joining`. Columns that are not keyed rest.
+On the way back the F-curves of one property become one curve. Our columns share their keys, Blender's do not: see
+`character.key_insertion.merge_columns`. Columns without keys are at rest.
 """
 
 from __future__ import annotations
@@ -38,9 +37,16 @@ from understudy.checks import Array, positive
 from understudy.errors import InvalidInput
 
 INTERPOLATIONS = {STEP: "CONSTANT", LINEAR: "LINEAR", BEZIER: "BEZIER"}
+SEGMENT_KINDS = {name: kind for kind, name in INTERPOLATIONS.items()}
 CYCLES = {"cycle": "REPEAT", "cycle_offset": "REPEAT_OFFSET"}
 PROPERTIES = {"translation": "location", "rotation": "rotation_quaternion", "euler": "rotation_euler", "scale": "scale"}
+
+CHANNEL_KINDS = {name: kind for kind, name in PROPERTIES.items()}
 AXIS_INDEX = {"x": 0, "y": 1, "z": 2}
+BONE_PATTERN = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(\w+)')
+SHAPE_PATTERN = re.compile(r'key_blocks\["((?:[^"\\]|\\.)*)"\]\.value')
+CONTROL_PATTERN = re.compile(r'\["((?:[^"\\]|\\.)*)"\]')
+SLOPE_TOLERANCE_RATIO = 1e-3  # of a slope; Blender's handles are float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,16 +173,8 @@ def escape_name(name: str) -> str:
 
 
 def unescape_name(name: str) -> str:
-    """The name that `escaped` wrote."""
+    """The name that `escape_name` wrote."""
     return re.sub(r"\\(.)", lambda found: {"n": "\n", "t": "\t", "r": "\r"}.get(found[1], found[1]), name)
-
-
-CHANNEL_KINDS = {name: kind for kind, name in PROPERTIES.items()}
-SEGMENT_KINDS = {name: kind for kind, name in INTERPOLATIONS.items()}
-BONE_PATTERN = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(\w+)')
-SHAPE_PATTERN = re.compile(r'key_blocks\["((?:[^"\\]|\\.)*)"\]\.value')
-CONTROL_PATTERN = re.compile(r'\["((?:[^"\\]|\\.)*)"\]')
-SLOPE_TOLERANCE_RATIO = 1e-3  # of a slope, by which Blender's float32 handles may be off
 
 
 def from_fcurves(action: Action, skeleton: Skeleton | None = None) -> Curves:

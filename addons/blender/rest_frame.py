@@ -22,9 +22,8 @@ from understudy.edit.selection import with_curves
 from understudy.errors import InvalidInput
 from understudy.maths import bezier, quaternion
 
-CONVERSION_TOLERANCE_M_RAD = (
-    1e-5  # metres and radians (columns of quaternions): below what float32 keys in Blender can tell at 100 m
-)
+# Metres and radians (columns of quaternions), below the precision of Blender's float32 keys at 100 m.
+CONVERSION_TOLERANCE_M_RAD = 1e-5
 
 
 def to_rest(curves: Curves, skeleton: Skeleton, tolerance: float = CONVERSION_TOLERANCE_M_RAD) -> Curves:

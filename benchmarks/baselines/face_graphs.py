@@ -1,25 +1,22 @@
-"""The whole face in one graph: the other end of what region graphs are compared with [Serra 2018, section 4].
+"""Baselines of face graphs: one graph for the whole face, and the all-pairs graph of Zhang et al. 2004.
 
-Nothing can come apart, since every pose is one that a face had; but the brows of one take never meet the mouth of
-another, and a pose is merged only where all of the face is alike.
+**Whole face** (`build_holistic`) [Serra 2018, section 4]. Regions never come apart, since every pose is one of the
+data; but the brows of one take never meet the mouth of another, and poses are merged only where all of the face is
+alike.
 
-The face graph of Zhang et al. 2004 ("Spacetime faces"): every pose a node, every pose joined to every other.
-
-As [Serra 2018, sections 2 and 6] describes it: nothing is merged, the path is the shortest by an L2 distance of poses
-and velocities, and its poses are played as they are. As a path's cost the distance is squared,
+**All pairs** (`build_all_pairs`), from "Spacetime faces" [Zhang et al. 2004], as [Serra 2018, sections 2 and 6]
+describes it: every pose is a node, joined to every other; nothing is merged, the path is the shortest by an L2 distance
+of poses and velocities, and its poses are played as they are. As a path's cost the distance is squared,
 
     w(a, b) = sum_i |a_i - b_i|^2 + eta |a'_i - b'_i|^2,
 
-since by the distance itself the straight jump would always be the shortest: squared, many small steps cost less than
-one large one, and the path goes through poses between. All motion is kept, at the price of a matrix of P^2 numbers.
-
-What face graphs are compared with: the all-pairs graph of Zhang et al. 2004, and one graph for the whole face.
+since by the distance itself the direct jump would always be the shortest: squared, many small steps cost less than one
+large one, and the path goes through poses between. All motion is kept, at the price of a matrix of P^2 numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Sequence as Many
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,22 +29,23 @@ from understudy.express.graph.face_graph import FaceGraph
 from understudy.express.graph.graph_builder import BuildTrace, build_with_trace
 from understudy.express.sequence import ExpressionSequence, check_alike
 
+__all__ = ["AllPairsGraph", "build_all_pairs"]
+
 WHOLE_FACE_REGION = "face"
+
+VELOCITY_WEIGHT = 1.0  # weight of the velocities, which are displacements a frame
 
 
 def build_holistic(sequences: Iterable[ExpressionSequence], **options: Any) -> FaceGraph:
-    """`graph.build` with a single region that holds every landmark or weight."""
+    """A face graph with a single region that holds every landmark or weight."""
     return build_holistic_with_trace(sequences, **options).graph
 
 
 def build_holistic_with_trace(sequences: Iterable[ExpressionSequence], **options: Any) -> BuildTrace:
-    """`graph.traced` with that region."""
+    """The same with its trace (`graph_builder.build_with_trace`)."""
     takes = list(sequences)
     regions = {WHOLE_FACE_REGION: takes[0].names} if takes else None
     return build_with_trace(takes, regions=regions, **options)
-
-
-VELOCITY_WEIGHT = 1.0  # weight of the velocities, which are displacements a frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +71,7 @@ class AllPairsGraph:
         return np.asarray(self.peaks[self.peaks[:, 1] == number, 0])
 
     def path(self, source: int, sink: int) -> Array:
-        """(n,) the poses on the shortest way, both ends included: Dijkstra on a dense matrix, P^2 steps."""
+        """(n,) the poses on the shortest path, both ends included: Dijkstra on a dense matrix, P^2 steps."""
         many = len(self.poses)
         for name, pose in (("source", source), ("sink", sink)):
             if not 0 <= pose < many:
@@ -83,20 +81,20 @@ class AllPairsGraph:
         waiting = np.zeros(many)  # infinity once a pose is settled
         cost[source] = 0.0
         while True:
-            here = int(np.argmin(cost + waiting))
-            if here == sink:
+            nearest = int(np.argmin(cost + waiting))
+            if nearest == sink:
                 break
-            waiting[here] = np.inf
-            through = cost[here] + self.weights[here]
+            waiting[nearest] = np.inf
+            through = cost[nearest] + self.weights[nearest]
             nearer = through < cost
             cost[nearer] = through[nearer]
-            before[nearer] = here
+            before[nearer] = nearest
         way = [sink]
         while way[-1] != source:
             way.append(int(before[way[-1]]))
         return np.array(way[::-1])
 
-    def act_labels(self, labels: Many[str], seed: int = 0) -> tuple[Array, Array]:
+    def act_labels(self, labels: Sequence[str], seed: int = 0) -> tuple[Array, Array]:
         """(F, L, D) points from neutral to a peak of each label in turn, and (n,) the frames of these peaks."""
         rng = np.random.default_rng(seed)
         way, frames = np.zeros(1, np.int64), []
@@ -134,6 +132,3 @@ def _squared_distances(rows: Array) -> Array:
     found = np.maximum(squares[:, None] + squares - 2.0 * rows @ rows.T, 0.0)
     np.fill_diagonal(found, 0.0)
     return found
-
-
-__all__ = ["AllPairsGraph", "build_all_pairs"]

@@ -1,35 +1,27 @@
-"""The transition itself: two windows of frames, faded into each other [Kovar 2002, section 3.2].
+"""Motion graphs: clips cut and rejoined where they are alike [Kovar, Gleicher and Pighin 2002, "Motion Graphs"; KGP02].
+
+The baseline that [Bailey 2016, section 6] compares with: rig parameters, blends of 12 frames. Departures from KGP02 are
+named below; besides, the threshold is found from the data, and a clip may have several labels and counts for each.
+
+**Distance** of two windows of frames [section 3.1]. A window of poses includes their motion, so velocities and
+accelerations count without being named. KGP02 compares clouds of points that hang on the skeleton, after rotating and
+shifting one cloud onto the other on the floor. Here a pose is a row of numbers in comparable units by the choice of the
+caller: rig parameters (the comparison of [Bailey 2016, section 6]), features scaled by their influence on the mesh, or
+points of the mesh itself. Features hold no travel over the floor, so there is nothing to rotate.
+
+**Candidates** for a transition from one clip to another are local minima of the window distance [section 3.2].
+
+**Graph** of the frames, its strongly connected part, and the quickest paths through it [sections 3.3 and 4]. KGP02 has
+clips as edges and choice points as nodes. With a frame a node, the frame that follows it one edge away and a transition
+`window` edges away, the graph is the same, and scipy answers every question.
+
+**Blend** of two windows [section 3.2], without a floor to align on:
 
     alpha(p) = 2 ((p + 1) / k)^3 - 3 ((p + 1) / k)^2 + 1,    -1 < p < k
 
 is 1 at p = -1 (the last frame before the blend) and 0 at p = k - 1 (its last frame), flat at both, so the blend is C1.
 
-How alike two moments of motion are: the distance of two windows of frames [Kovar 2002, section 3.1].
-
-A pose says where things are, a window of poses also how they move, so velocities and accelerations count without
-being named. KGP02 compares clouds of points that hang on the skeleton, after turning and shifting one cloud onto the
-other on the floor. Here a pose is a row of numbers that a caller has brought to comparable units: rig parameters (the
-comparison of [Bailey 2016, section 6]), features scaled by their influence on the mesh, or points of the mesh itself.
-Travel over the floor is no part of features, so nothing is left to turn.
-
-Where one clip may turn into another: local minima of the window distance [Kovar 2002, section 3.2].
-
-A walk as pieces: stretches of clips, and the blends between them.
-
-What a motion graph can get to, in shares: KGP02's two warnings as numbers.
-
-The frames as a graph, its strongly connected part, and the quickest ways through it [Kovar 2002, sections 3.3, 4].
-
-KGP02 has clips as edges and choice points as nodes. With a frame a node, the frame that follows it one edge away and a
-transition `window` edges away, the graph is the same and every question is one of scipy's.
-
-Motion graphs: clips cut and rejoined where they are alike [Kovar, Gleicher and Pighin 2002, "Motion Graphs"].
-
-The baseline that [Bailey 2016, section 6] compares with: rig parameters, blends of 12 frames. Departures from KGP02 are
-named where they are made: `distance` (what is compared), `blend` (no floor to align on), `search` (a node a frame) and
-here: the threshold is found from the data, and a clip may carry several labels and counts for each.
-
-Motion graphs: clips rejoined where they are alike, the baseline beside learned pose spaces.
+**Reach**: the shares of labels and frames that can be reached, KGP02's two warnings as numbers.
 """
 
 from __future__ import annotations
@@ -47,78 +39,11 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion
 
+__all__ = ["GraphPiece", "GraphReach", "MotionGraph", "blend_windows", "fade", "seams_of"]
 
-def fade(window: int) -> Array:
-    """(k,) alpha(p), the share of the motion that is left."""
-    u = (np.arange(window) + 1.0) / window
-    return 2.0 * u**3 - 3.0 * u**2 + 1.0
+BLEND_WINDOW_FRAMES = 12  # as in Bailey 2016; KGP02 has a third of a second
 
-
-def blend_windows(leaving: Array, entering: Array, rotations: Array | None = None) -> Array:
-    """(k, C) from `leaving` (k, C) to `entering` (k, C), frame by frame; the last frame is that of `entering`.
-
-    `rotations` (R,) are the columns at which quaternions x, y, z, w begin; they are blended by slerp, the short way,
-    and everything else linearly. KGP02 also turns the clip entered to face along the clip left; travel is no part of
-    these columns.
-    """
-    alpha = fade(len(leaving))[:, None]
-    result = alpha * leaving + (1.0 - alpha) * entering
-    if rotations is not None and len(rotations):
-        columns = np.asarray(rotations)[:, None] + np.arange(4)
-        result[:, columns] = quaternion.slerp(leaving[:, columns], entering[:, columns], 1.0 - alpha)
-    return result
-
-
-def window_weights(window: int, taper: bool = True) -> Array:
-    """(k,) weights of a window's frames, of sum 1; tapered ones are sin^2, least at the ends, as KGP02 suggests."""
-    if not taper:
-        return np.full(window, 1.0 / window)
-    weights = np.square(np.sin(np.pi * (np.arange(window) + 0.5) / window))
-    return np.asarray(weights / weights.sum())
-
-
-def squared_distances(a: Array, b: Array) -> Array:
-    """(M, N) squared distances of rows (M, E) and (N, E) by one matrix product, never below zero.
-
-    |a - b|^2 = |a|^2 + |b|^2 - 2 a.b loses digits far from the origin: bring rows near it first.
-    """
-    result = a @ b.T
-    result *= -2.0
-    result += np.einsum("me,me->m", a, a)[:, None]
-    result += np.einsum("ne,ne->n", b, b)
-    return np.asarray(np.maximum(result, 0.0, out=result))
-
-
-def along_diagonals(squared: Array, weights: Array) -> Array:
-    """(M - k + 1, N - k + 1) the root of the weighted mean over windows.
-
-    D^2[i, j] = sum_p w_p squared[i + p, j + p]
-    """
-    k = len(weights)
-    rows, columns = (max(size - k + 1, 0) for size in squared.shape)
-    total = np.zeros((rows, columns))
-    for p, weight in enumerate(weights):
-        total += weight * squared[p : p + rows, p : p + columns]
-    return np.sqrt(total)
-
-
-def window_distances(clips: Sequence[Array], weights: Array) -> Iterator[tuple[int, int, Array]]:
-    """Clips a <= b and D (Fa - k + 1, Fb - k + 1): the distance of the windows that begin at frame i of a and j of b.
-
-    D is symmetric in its clips, so that each pair comes once. One clip against all that follow is one matrix product,
-    which bounds the memory by the longest clip: 1.1 million numbers at a time for 4,700 frames in clips of 120.
-    """
-    k = len(weights)
-    everything = np.concatenate(clips)
-    everything = everything - everything.mean(axis=0)
-    ends = np.cumsum([len(clip) for clip in clips])
-    starts = ends - [len(clip) for clip in clips]
-    for a in range(len(clips)):
-        rest = everything[starts[a] :]
-        found = along_diagonals(squared_distances(rest[: ends[a] - starts[a]], rest), weights)
-        for b in range(a, len(clips)):
-            begin, count = starts[b] - starts[a], max(ends[b] - starts[b] - k + 1, 0)
-            yield a, b, found[:, begin : begin + count]
+NO_NEXT_FRAME = -1  # after the last frame of a path
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,42 +61,6 @@ class Candidates:
         return Candidates(self.first[near], self.second[near], self.distance[near])
 
 
-def local_minima(values: Array) -> Array:
-    """(n, 2) places of an (M, N) array that no neighbour of eight undercuts; of a flat stretch the first in order.
-
-    Beyond the borders nothing undercuts: the best match of a clip may well be its first window.
-    """
-    padded = np.pad(values, 1, constant_values=np.inf)
-    rows, columns = values.shape
-    lowest = np.ones(values.shape, bool)
-    for down, right in ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)):
-        other = padded[1 + down : 1 + down + rows, 1 + right : 1 + right + columns]
-        earlier = (down, right) < (0, 0)
-        lowest &= (values < other) if earlier else (values <= other)
-    return np.argwhere(lowest)
-
-
-def find_candidates(clips: Sequence[Array], weights: Array) -> Candidates:
-    """The candidates between all clips (F, E), and within each clip where the windows do not overlap."""
-    k = len(weights)
-    starts = np.cumsum([0, *(len(clip) for clip in clips)])
-    first, second, distance = [], [], []
-    for a, b, apart in window_distances(clips, weights):
-        i, j = local_minima(apart).T
-        if a == b:
-            distinct = j - i >= k
-            i, j = i[distinct], j[distinct]
-        first += [starts[a] + i, starts[b] + j]
-        second += [starts[b] + j, starts[a] + i]
-        distance += [apart[i, j]] * 2
-    nothing: Array = np.zeros(0, np.int64)
-    return Candidates(
-        np.concatenate([nothing, *first]),
-        np.concatenate([nothing, *second]),
-        np.concatenate([np.zeros(0), *distance]),
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class GraphPiece:
     """Frames `start` to `stop` (not included) of a clip; in a blend, faded into those of `onto` from `onto_start`."""
@@ -186,37 +75,9 @@ class GraphPiece:
         return self.stop - self.start
 
 
-def pieces_of(visited: Sequence[int], starts: Array, window: int) -> list[GraphPiece]:
-    """Pieces for the frames of a walk, counted through all clips whose first frames are `starts`.
-
-    Where a frame is not followed by the next of its clip, a transition was taken: it blends the `window` frames after
-    the one left with the `window` frames up to the one entered, which is thereby played.
-    """
-    clip = np.searchsorted(starts, visited, side="right") - 1
-    local = np.asarray(visited) - starts[clip]
-    jumps = [n for n in range(1, len(visited)) if clip[n] != clip[n - 1] or local[n] != local[n - 1] + 1]
-    pieces: list[GraphPiece] = []
-    begin = int(local[0])
-    for n in jumps:
-        left, entered = int(local[n - 1]), int(local[n])
-        if left >= begin:
-            pieces.append(GraphPiece(int(clip[n - 1]), begin, left + 1))
-        pieces.append(GraphPiece(int(clip[n - 1]), left + 1, left + 1 + window, int(clip[n]), entered - window + 1))
-        begin = entered + 1
-    if local[-1] >= begin:
-        pieces.append(GraphPiece(int(clip[-1]), begin, int(local[-1]) + 1))
-    return pieces
-
-
-def seams_of(pieces: Sequence[GraphPiece]) -> list[tuple[int, int]]:
-    """(first frame, frame after the last) of each blend in the motion that the pieces make."""
-    ends = np.cumsum([len(piece) for piece in pieces])
-    return [(int(end) - len(piece), int(end)) for piece, end in zip(pieces, ends) if piece.onto is not None]
-
-
 @dataclass(frozen=True)
 class GraphReach:
-    """Shares from 0 to 1; `missing` names the ordered pairs of labels without a way."""
+    """Shares from 0 to 1; `missing` names the ordered pairs of labels without a path."""
 
     labels: float  # of ordered pairs of labels: from some kept frame of the first, a way to the second
     moments: float  # of frames and other labels: from this very frame, pruned or not, a way to that label
@@ -224,59 +85,6 @@ class GraphReach:
     label_frames: Mapping[str, float]  # of each label's frames: kept
     transitions: int
     missing: tuple[tuple[str, str], ...]
-
-
-NO_NEXT_FRAME = -1
-
-
-def adjacency(follows: Array, leave: Array, enter: Array, window: int) -> Any:
-    """(N, N) sparse, entry [f, g] = frames from f to g: 1 along clips, `window` along transitions `leave` -> `enter`.
-
-    `follows` (N,) is true where the frame f + 1 is of the same clip.
-    """
-    from scipy.sparse import csr_matrix
-
-    along = np.flatnonzero(follows)
-    size = len(follows)
-    source, target = np.concatenate([along, leave]), np.concatenate([along + 1, enter])
-    cost = np.concatenate([np.ones(len(along)), np.full(len(leave), float(window))])
-    return csr_matrix((cost, (source, target)), shape=(size, size))
-
-
-def largest_component(graph: Any, among: Array) -> Array:
-    """(N,) true for the frames of the largest strongly connected component within `among` (N,); none if it is a point.
-
-    Every frame of it can be reached from every other without leaving it; Tarjan's algorithm, by scipy. Of components
-    of one size the one with the first frame is taken.
-    """
-    from scipy.sparse.csgraph import connected_components
-
-    inside = np.flatnonzero(among)
-    kept = np.zeros(len(among), bool)
-    if not len(inside):
-        return kept
-    _, member = connected_components(graph[inside][:, inside], directed=True, connection="strong")
-    _, begin, size = np.unique(member, return_index=True, return_counts=True)
-    best = np.lexsort((begin, -size))[0]
-    if size[best] > 1:
-        kept[inside[member == member[begin[best]]]] = True
-    return kept
-
-
-def shortest_paths_to(graph: Any, targets: Array) -> tuple[Array, Array]:
-    """Frames (N,) from each frame to the nearest of `targets` (N,) bool, inf where there is no way, and the frame (N,)
-    that comes next on that way, NOWHERE at its end: Dijkstra backwards from all targets at once."""
-    from scipy.sparse.csgraph import dijkstra
-
-    ends = np.flatnonzero(targets)
-    size = len(targets)
-    if not len(ends):
-        return np.full(size, np.inf), np.full(size, NO_NEXT_FRAME)
-    cost, following, _ = dijkstra(graph.T.tocsr(), indices=ends, return_predecessors=True, min_only=True)
-    return np.asarray(cost), np.where(following < 0, NO_NEXT_FRAME, following).astype(np.int64)
-
-
-BLEND_WINDOW_FRAMES = 12  # frames: Bailey's blends; KGP02 has a third of a second
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,7 +126,7 @@ class MotionGraph:
         Compared are the columns as they are, or times `scale` (E,), such as their influence on the mesh, or `compared`
         (F, P) in their place, such as points of the mesh. Candidates are taken up to `threshold`, or up to the
         `quantile` of their distances. With neither, the threshold is the smallest at which every label can be reached
-        from every other: KGP02 leaves it to the user, who is told to raise it until that is so.
+        from every other: KGP02 asks the user to raise it until that is so.
 
         `prune` is "labels", KGP02's own: the largest strongly connected component of each label by itself, so that
         motion of one label can go on for ever; or "whole", that of everything, in which a label may be passed through
@@ -499,4 +307,185 @@ def _check_clips(
     return rows, named
 
 
-__all__ = ["GraphPiece", "GraphReach", "MotionGraph", "blend_windows", "fade", "seams_of"]
+def window_weights(window: int, taper: bool = True) -> Array:
+    """(k,) weights of a window's frames, of sum 1; tapered ones are sin^2, least at the ends, as KGP02 suggests."""
+    if not taper:
+        return np.full(window, 1.0 / window)
+    weights = np.square(np.sin(np.pi * (np.arange(window) + 0.5) / window))
+    return np.asarray(weights / weights.sum())
+
+
+def find_candidates(clips: Sequence[Array], weights: Array) -> Candidates:
+    """The candidates between all clips (F, E), and within each clip where the windows do not overlap."""
+    k = len(weights)
+    starts = np.cumsum([0, *(len(clip) for clip in clips)])
+    first, second, distance = [], [], []
+    for a, b, apart in window_distances(clips, weights):
+        i, j = local_minima(apart).T
+        if a == b:
+            distinct = j - i >= k
+            i, j = i[distinct], j[distinct]
+        first += [starts[a] + i, starts[b] + j]
+        second += [starts[b] + j, starts[a] + i]
+        distance += [apart[i, j]] * 2
+    nothing: Array = np.zeros(0, np.int64)
+    return Candidates(
+        np.concatenate([nothing, *first]),
+        np.concatenate([nothing, *second]),
+        np.concatenate([np.zeros(0), *distance]),
+    )
+
+
+def window_distances(clips: Sequence[Array], weights: Array) -> Iterator[tuple[int, int, Array]]:
+    """Clips a <= b and D (Fa - k + 1, Fb - k + 1): the distance of the windows that begin at frame i of a and j of b.
+
+    D is symmetric in its clips, so that each pair comes once. One clip against all that follow is one matrix product,
+    which bounds the memory by the longest clip: 1.1 million numbers at a time for 4,700 frames in clips of 120.
+    """
+    k = len(weights)
+    everything = np.concatenate(clips)
+    everything = everything - everything.mean(axis=0)
+    ends = np.cumsum([len(clip) for clip in clips])
+    starts = ends - [len(clip) for clip in clips]
+    for a in range(len(clips)):
+        rest = everything[starts[a] :]
+        found = along_diagonals(squared_distances(rest[: ends[a] - starts[a]], rest), weights)
+        for b in range(a, len(clips)):
+            begin, count = starts[b] - starts[a], max(ends[b] - starts[b] - k + 1, 0)
+            yield a, b, found[:, begin : begin + count]
+
+
+def squared_distances(a: Array, b: Array) -> Array:
+    """(M, N) squared distances of rows (M, E) and (N, E) by one matrix product, never below zero.
+
+    |a - b|^2 = |a|^2 + |b|^2 - 2 a.b loses digits far from the origin: bring rows near it first.
+    """
+    result = a @ b.T
+    result *= -2.0
+    result += np.einsum("me,me->m", a, a)[:, None]
+    result += np.einsum("ne,ne->n", b, b)
+    return np.asarray(np.maximum(result, 0.0, out=result))
+
+
+def along_diagonals(squared: Array, weights: Array) -> Array:
+    """(M - k + 1, N - k + 1) the root of the weighted mean over windows.
+
+    D^2[i, j] = sum_p w_p squared[i + p, j + p]
+    """
+    k = len(weights)
+    rows, columns = (max(size - k + 1, 0) for size in squared.shape)
+    total = np.zeros((rows, columns))
+    for p, weight in enumerate(weights):
+        total += weight * squared[p : p + rows, p : p + columns]
+    return np.sqrt(total)
+
+
+def local_minima(values: Array) -> Array:
+    """(n, 2) places of an (M, N) array that no neighbour of eight undercuts; of a flat stretch the first in order.
+
+    Beyond the borders nothing undercuts: the best match of a clip may well be its first window.
+    """
+    padded = np.pad(values, 1, constant_values=np.inf)
+    rows, columns = values.shape
+    lowest = np.ones(values.shape, bool)
+    for down, right in ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)):
+        other = padded[1 + down : 1 + down + rows, 1 + right : 1 + right + columns]
+        earlier = (down, right) < (0, 0)
+        lowest &= (values < other) if earlier else (values <= other)
+    return np.argwhere(lowest)
+
+
+def adjacency(follows: Array, leave: Array, enter: Array, window: int) -> Any:
+    """(N, N) sparse, entry [f, g] = frames from f to g: 1 along clips, `window` along transitions `leave` -> `enter`.
+
+    `follows` (N,) is true where the frame f + 1 is of the same clip.
+    """
+    from scipy.sparse import csr_matrix
+
+    along = np.flatnonzero(follows)
+    size = len(follows)
+    source, target = np.concatenate([along, leave]), np.concatenate([along + 1, enter])
+    cost = np.concatenate([np.ones(len(along)), np.full(len(leave), float(window))])
+    return csr_matrix((cost, (source, target)), shape=(size, size))
+
+
+def largest_component(graph: Any, among: Array) -> Array:
+    """(N,) true for the frames of the largest strongly connected component within `among` (N,); none if it is a point.
+
+    Every frame of it can be reached from every other without leaving it; Tarjan's algorithm, by scipy. Of components
+    of one size the one with the first frame is taken.
+    """
+    from scipy.sparse.csgraph import connected_components
+
+    inside = np.flatnonzero(among)
+    kept = np.zeros(len(among), bool)
+    if not len(inside):
+        return kept
+    _, member = connected_components(graph[inside][:, inside], directed=True, connection="strong")
+    _, begin, size = np.unique(member, return_index=True, return_counts=True)
+    best = np.lexsort((begin, -size))[0]
+    if size[best] > 1:
+        kept[inside[member == member[begin[best]]]] = True
+    return kept
+
+
+def shortest_paths_to(graph: Any, targets: Array) -> tuple[Array, Array]:
+    """Frames (N,) from each frame to the nearest of `targets` (N,) bool, inf where there is no path, and the frame (N,)
+    that comes next on that path, NO_NEXT_FRAME at its end: Dijkstra backwards from all targets at once."""
+    from scipy.sparse.csgraph import dijkstra
+
+    ends = np.flatnonzero(targets)
+    size = len(targets)
+    if not len(ends):
+        return np.full(size, np.inf), np.full(size, NO_NEXT_FRAME)
+    cost, following, _ = dijkstra(graph.T.tocsr(), indices=ends, return_predecessors=True, min_only=True)
+    return np.asarray(cost), np.where(following < 0, NO_NEXT_FRAME, following).astype(np.int64)
+
+
+def pieces_of(visited: Sequence[int], starts: Array, window: int) -> list[GraphPiece]:
+    """Pieces for the frames of a walk, counted through all clips whose first frames are `starts`.
+
+    Where a frame is not followed by the next of its clip, a transition was taken: it blends the `window` frames after
+    the one left with the `window` frames up to the one entered, which is thereby played.
+    """
+    clip = np.searchsorted(starts, visited, side="right") - 1
+    local = np.asarray(visited) - starts[clip]
+    jumps = [n for n in range(1, len(visited)) if clip[n] != clip[n - 1] or local[n] != local[n - 1] + 1]
+    pieces: list[GraphPiece] = []
+    begin = int(local[0])
+    for n in jumps:
+        left, entered = int(local[n - 1]), int(local[n])
+        if left >= begin:
+            pieces.append(GraphPiece(int(clip[n - 1]), begin, left + 1))
+        pieces.append(GraphPiece(int(clip[n - 1]), left + 1, left + 1 + window, int(clip[n]), entered - window + 1))
+        begin = entered + 1
+    if local[-1] >= begin:
+        pieces.append(GraphPiece(int(clip[-1]), begin, int(local[-1]) + 1))
+    return pieces
+
+
+def seams_of(pieces: Sequence[GraphPiece]) -> list[tuple[int, int]]:
+    """(first frame, frame after the last) of each blend in the motion that the pieces make."""
+    ends = np.cumsum([len(piece) for piece in pieces])
+    return [(int(end) - len(piece), int(end)) for piece, end in zip(pieces, ends) if piece.onto is not None]
+
+
+def blend_windows(leaving: Array, entering: Array, rotations: Array | None = None) -> Array:
+    """(k, C) from `leaving` (k, C) to `entering` (k, C), frame by frame; the last frame is that of `entering`.
+
+    `rotations` (R,) are the columns at which quaternions x, y, z, w begin; they are blended by slerp, the short way,
+    and everything else linearly. KGP02 also turns the clip entered to face along the clip left; travel is no part of
+    these columns.
+    """
+    alpha = fade(len(leaving))[:, None]
+    result = alpha * leaving + (1.0 - alpha) * entering
+    if rotations is not None and len(rotations):
+        columns = np.asarray(rotations)[:, None] + np.arange(4)
+        result[:, columns] = quaternion.slerp(leaving[:, columns], entering[:, columns], 1.0 - alpha)
+    return result
+
+
+def fade(window: int) -> Array:
+    """(k,) alpha(p), the share of the motion that is left."""
+    u = (np.arange(window) + 1.0) / window
+    return 2.0 * u**3 - 3.0 * u**2 + 1.0

@@ -1,19 +1,19 @@
-"""Measures: how different performances are, how their regions keep together, and whether they stay within the data.
+"""Measures of face performances.
 
-How well a graph remembers its takes: every take against what is acted to its peak and back [Serra 2018, Table 1].
+**Performances**: how different they are, how their regions keep together, and whether they stay within the data.
 
-The nodes that hold a take's peak are asked for, without any noise, from neutral and back to it. Where what comes out is
-longer or shorter, it is brought to the take's frames; how much so is the error of duration.
+**Fidelity** of a graph to its takes: every take against the motion acted to its peak and back [Serra 2018, Table 1].
+The nodes that hold a take's peak are targets, without any noise, from neutral and back to it. Where the result is
+longer or shorter, it is stretched to the take's frames; the difference is the error of duration.
 
 The paper gives the error of velocities "using the dot product", 0 % for a match and 100 % for 90 degrees, which can be
-read in two ways. Both are here: `turn` is the angle between the two velocities in per cent of 90 degrees (200 % is the
-opposite way), `line` is eq. 3's v in per cent, which is lower. Landmarks that stand still count as in eq. 3.
+read in two ways. Both are measured: `turn` is the angle between the two velocities in per cent of 90 degrees (200 % is
+the opposite direction), `line` is eq. 3's v in per cent, which is lower. Landmarks at rest count as in eq. 3.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Sequence as Many
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -37,6 +37,29 @@ class MotionBounds(NamedTuple):
 
     fastest: float  # of any region, as a part of the data's own greatest speed
     outside: float  # of any coordinate, as a part of the width of its range
+
+
+class ErrorSpread(NamedTuple):
+    """A mean and a standard deviation."""
+
+    mean: float
+    deviation: float
+
+    @classmethod
+    def from_values(cls, values: Sequence[Array]) -> ErrorSpread:
+        """Over all numbers of some arrays."""
+        every = np.concatenate([np.ravel(part) for part in values])
+        return cls(float(every.mean()), float(every.std()))
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """Columns 6 to 8 of Table 1 [Serra 2018]."""
+
+    duration: ErrorSpread  # frames
+    landmark: ErrorSpread  # in the takes' unit
+    turn: ErrorSpread  # per cent
+    line: ErrorSpread  # per cent
 
 
 def bounds(graph: FaceGraph, faces: Iterable[ExpressionTake]) -> MotionBounds:
@@ -93,30 +116,7 @@ def likeness(found: Array, wanted: Array) -> float:
     return 1.0 - float(np.abs(found - wanted)[off].mean())
 
 
-class ErrorSpread(NamedTuple):
-    """A mean and a standard deviation."""
-
-    mean: float
-    deviation: float
-
-    @classmethod
-    def from_values(cls, values: Many[Array]) -> ErrorSpread:
-        """Over all numbers of some arrays."""
-        every = np.concatenate([np.ravel(each) for each in values])
-        return cls(float(every.mean()), float(every.std()))
-
-
-@dataclass(frozen=True)
-class Fidelity:
-    """What Table 1 has in its columns 6 to 8."""
-
-    duration: ErrorSpread  # frames
-    landmark: ErrorSpread  # in the takes' unit
-    turn: ErrorSpread  # per cent
-    line: ErrorSpread  # per cent
-
-
-def fidelity(traced: BuildTrace, takes: Many[ExpressionSequence], smoothing: float = 0.5) -> Fidelity:
+def fidelity(traced: BuildTrace, takes: Sequence[ExpressionSequence], smoothing: float = 0.5) -> Fidelity:
     """Of the takes that the graph was traced from, in their order."""
     found: list[tuple[Array, ...]] = []
     for take, nodes in zip(takes, traced.nodes):
@@ -127,10 +127,10 @@ def fidelity(traced: BuildTrace, takes: Many[ExpressionSequence], smoothing: flo
 
 def act_take(graph: FaceGraph, peaks: Array, take: ExpressionSequence, smoothing: float) -> tuple[Array, int]:
     """(F, L, D) the way to the nodes `peaks` (R,) and back, in the frames of a take; and the frames that it had."""
-    there = recover_take(graph, peaks, smoothing=smoothing)
-    back = recover_take(graph, np.zeros_like(peaks), peaks, smoothing=smoothing)
-    onset, offset = stretch_time(there, take.peak + 1), stretch_time(back, len(take) - take.peak)
-    return np.concatenate([onset, offset[1:]]), len(there) + len(back) - 1
+    onset = recover_take(graph, peaks, smoothing=smoothing)
+    offset = recover_take(graph, np.zeros_like(peaks), peaks, smoothing=smoothing)
+    parts = [stretch_time(onset, take.peak + 1), stretch_time(offset, len(take) - take.peak)[1:]]
+    return np.concatenate(parts), len(onset) + len(offset) - 1
 
 
 def _compare_motion(graph: FaceGraph, wanted: Array, found: Array) -> tuple[Array, Array, Array]:

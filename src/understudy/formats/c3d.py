@@ -183,7 +183,7 @@ def _note_omissions(content: C3dFile, notes: list[str]) -> None:
 
 
 def parse(data: bytes, path: str | Path) -> C3dFile:
-    """Read a whole file; what it claims is compared with what it holds before memory is taken."""
+    """Read a whole file; the sizes that it claims are compared with its bytes before memory is taken."""
     if len(data) < 2 * BLOCK_BYTES or data[1] != C3D_MAGIC or data[0] < 2:
         raise BadFile(
             path, "is not a C3D file: it should have at least two blocks and begin with a block number and 80"

@@ -167,12 +167,12 @@ class _Reader:
                 continue
             when, *given = text.split()
             departure, frame = read_key_time(when)
-            said = read_words(given, name, self.sheet.poses, self.vocabulary)
-            if not (said.uses or said.values or said.arc is not None):
+            words = read_words(given, name, self.sheet.poses, self.vocabulary)
+            if not (words.uses or words.values or words.arc is not None):
                 raise InvalidInput(f"the key at {when} sets nothing")
-            if said.arc is not None and self.vocabulary.arc.partition(".")[0] != name:
+            if words.arc is not None and self.vocabulary.arc.partition(".")[0] != name:
                 raise InvalidInput(f"arc= dips the nod of a head, but stands in the track {name!r}")
-            track.entries.append(Entry(self.place, f"{self.place}, key {when}", departure, frame, said, delays))
+            track.entries.append(Entry(self.place, f"{self.place}, key {when}", departure, frame, words, delays))
 
     def blink(self, given: list[str]) -> None:
         """`blink FRAME close/shut/open [*amount] [L+n] [R+n]`: shut fast, open slower."""
@@ -186,8 +186,8 @@ class _Reader:
         amounts = (1.0, 1.0)
         delays: dict[str, float] = {}
         for option in given[2:]:
-            if found := AMOUNT_PATTERN.match(option):
-                amounts = (float(found[1]), float(found[2] or found[1]))
+            if amount := AMOUNT_PATTERN.match(option):
+                amounts = (float(amount[1]), float(amount[2] or amount[1]))
             else:
                 delays.update([read_delay(option, self.vocabulary)])
         track = self.tracks.setdefault("blink", Track("blink", "blink"))
@@ -196,5 +196,5 @@ class _Reader:
             (start, down, amounts, "hit"),
             (up, up + opening, (0.0, 0.0), "glide"),
         ):
-            said = Words(values=dict(zip(self.vocabulary.blink, values)), interpolation=KeyInterpolation(EASES[ease]))
-            track.entries.append(Entry(self.place, f"{self.place}, blink {given[0]}", departure, frame, said, delays))
+            words = Words(values=dict(zip(self.vocabulary.blink, values)), interpolation=KeyInterpolation(EASES[ease]))
+            track.entries.append(Entry(self.place, f"{self.place}, blink {given[0]}", departure, frame, words, delays))

@@ -321,11 +321,11 @@ def read_number(text: str) -> float:
 
 def read_key_time(text: str) -> tuple[float | None, float]:
     """Departure, if written, and arrival of a key."""
-    found = KEY_TIME_PATTERN.match(text)
-    if not found:
+    match = KEY_TIME_PATTERN.match(text)
+    if not match:
         raise InvalidInput(f"a key should begin with a frame (52 or 42>52), but begins with {text!r}")
-    departure = None if found[1] is None else float(found[1])
-    arrival = float(found[2])
+    departure = None if match[1] is None else float(match[1])
+    arrival = float(match[2])
     if departure is not None and departure >= arrival:
         raise InvalidInput(f"a key should arrive after it leaves, but is {text}")
     return departure, arrival
@@ -333,17 +333,17 @@ def read_key_time(text: str) -> tuple[float | None, float]:
 
 def read_span(text: str, what: str) -> Span:
     """Two frames, start>end."""
-    found = KEY_TIME_PATTERN.match(text.strip())
-    if not found or found[1] is None or float(found[1]) >= float(found[2]):
+    match = KEY_TIME_PATTERN.match(text.strip())
+    if not match or match[1] is None or float(match[1]) >= float(match[2]):
         raise InvalidInput(f"a {what} should be written start>end, but is {text.strip()!r}")
-    return Span(float(found[1]), float(found[2]))
+    return Span(float(match[1]), float(match[2]))
 
 
 def read_delay(text: str, vocabulary: Vocabulary) -> tuple[str, float]:
     """A part of a track, and its delay in frames."""
-    found = DELAY_PATTERN.match(text)
-    if not found:
+    match = DELAY_PATTERN.match(text)
+    if not match:
         example = "Joint+frames" if vocabulary.kind == "joint" else "L+frames or R+frames"
         raise InvalidInput(f"after a track's name stand still or {example}, but not {text!r}")
-    vocabulary.check_delay(found[1])
-    return found[1], float(found[2])
+    vocabulary.check_delay(match[1])
+    return match[1], float(match[2])

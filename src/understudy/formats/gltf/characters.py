@@ -41,7 +41,7 @@ RIGID_MESH_BYTES = 1 << 14
 
 
 def read(path: str | Path) -> Asset:
-    """Characters and curves of a .glb or .gltf file. What is damaged, or needs what is not supported, is refused."""
+    """Characters and curves of a .glb or .gltf file; damaged files and unsupported extensions are refused."""
     path = Path(path)
     document = GltfDocument(path, *unpack(path))
     buffers = GltfBuffers(document)

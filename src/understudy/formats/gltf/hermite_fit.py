@@ -54,14 +54,14 @@ class _Path:
 
     curve: Curve
     keys: Array  # (K, n)
-    turns: bool
+    is_rotation: bool
 
     def sample(self, times: Array) -> Array:
         """(M, n) values, rotations of unit length. Quaternions of angles are continuous where the angles are."""
         values = self.curve.sample(times)
         if self.curve.channel.kind == "euler":
             return euler.from_euler(values, "".join(self.curve.channel.columns))
-        return quaternion.normalise(values) if self.turns else values
+        return quaternion.normalise(values) if self.is_rotation else values
 
     def restore_keys(self, times: Array, values: Array) -> Array:
         """Values (M, n) at times (M,) with keys as they are: these may be a little off unit length."""
@@ -103,7 +103,7 @@ def _path(curve: Curve) -> _Path:
 
 
 def _error_limit(path: _Path, tolerance: float) -> float:
-    if path.turns:
+    if path.is_rotation:
         return tolerance
     curve = path.curve
     # the range of the control points: a curve that bulges between equal keys has one as well
@@ -129,12 +129,12 @@ def _whole_segments(path: _Path) -> tuple[Array, _Pieces]:
     if curve.channel.kind != "euler":
         off = np.maximum(np.abs(curve.after[:-1, :, 0] - lengths / 3), np.abs(curve.before[1:, :, 0] - lengths / 3))
         hermite = bent & (off <= 1e-9 + 1e-6 * lengths).all(axis=1)
-        if path.turns:  # a key that had to be made unit changes the cubic
+        if path.is_rotation:  # a key that had to be made unit changes the cubic
             kept = (path.keys == curve.values).all(axis=1)
             hermite &= kept[:-1] & kept[1:]
         exact = stepped | straight | hermite
-        leave, arrive = slerp_handles(left, right) if path.turns else (right - left, right - left)
-        share = 3.0 if path.turns else 1.0
+        leave, arrive = slerp_handles(left, right) if path.is_rotation else (right - left, right - left)
+        share = 3.0 if path.is_rotation else 1.0
         slopes[straight] = np.stack([leave, arrive], axis=1)[straight] * share / lengths[straight][:, None]
         handles = np.stack([curve.after[:-1, :, 1], curve.before[1:, :, 1]], axis=1)
         slopes[hermite] = handles[hermite] * 3 / lengths[hermite][:, None]
@@ -187,7 +187,7 @@ def _make_pieces(path: _Path, starts: Array, ends: Array) -> tuple[_Pieces, Arra
     slopes = np.einsum("i,psin->psn", [-3.0, 4.0, -1.0], slopes) / (2 * SLOPE_STEP_RATIO * span[:, None])
     slopes[:, 1] *= -1
     left, right = path.restore_keys(starts, values[:, 0]), path.restore_keys(ends, values[:, -1])
-    if path.turns:  # a key off unit length rotates by its slope over its length
+    if path.is_rotation:  # a key off unit length rotates by its slope over its length
         slopes *= np.linalg.norm(np.stack([left, right], axis=1), axis=2, keepdims=True)
     pieces = _Pieces(starts, ends, left, right, slopes)
     return pieces, _error(path, pieces, values[:, 3:-3])
@@ -200,7 +200,7 @@ def _error(path: _Path, pieces: _Pieces, truth: Array) -> Array:
     m0, m1 = pieces.slopes[:, :1] * d, pieces.slopes[:, 1:] * d
     h = HERMITE_BASIS[:, None, :, None]
     cubic = h[0] * p0 + h[1] * m0 + h[2] * p1 + h[3] * m1
-    if path.turns:
+    if path.is_rotation:
         return quaternion.angle_between(quaternion.normalise(cubic), truth).max(axis=1)
     apart: Array = np.abs(cubic - truth).max(axis=(1, 2))
     return apart

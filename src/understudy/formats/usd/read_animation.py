@@ -206,7 +206,7 @@ def _steps(codes: Array, values: Array) -> tuple[Array, Array]:
 
 
 def xform_curves(reading: ReadContext, joints: SkeletonBuilder, skeleton: Skeleton) -> list[Curve]:
-    """The curves of every joint that stands for a moving transform."""
+    """The curves of every joint that replaces a moving transform."""
     result = []
     for joint, xformable in joints.moving:
         codes = _codes(reading, xformable)
