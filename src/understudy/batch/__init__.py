@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from understudy.batch.jobs import JobFailed, JobsInterrupted, arrivals, mapper, run
 
-__all__ = ["JobsInterrupted", "JobFailed", "arrivals", "mapper", "run"]
+__all__ = ["JobFailed", "JobsInterrupted", "arrivals", "mapper", "run"]

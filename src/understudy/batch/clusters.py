@@ -1,13 +1,13 @@
-"""Where jobs run: processes or threads of this machine, a Dask cluster, or Ray. joblib drives each of them.
+"""The backends of a batch: processes or threads of this machine, a Dask cluster, or Ray, each run by joblib.
 
-    None                 processes of this machine (loky); threads, where asked for
+    None                 processes of this machine (loky), or threads
     "dask"               a Dask cluster of this machine, started for the batch and stopped after it
-    "dask://host:port"   a Dask scheduler that is running already
+    "dask://host:port"   a running Dask scheduler
     "ray"                the Ray cluster of this process or of RAY_ADDRESS, else one on this machine, for the batch
-    "ray://host:port"    a Ray cluster that is running already
+    "ray://host:port"    a running Ray cluster
 
-Jobs and results travel as Python objects between processes that belong together and trust each other; nothing of it is
-written to a file or read from one. A cluster's machines need understudy installed, in the same version.
+Jobs and results are sent as Python objects between processes that trust each other; no files are used. The machines of
+a cluster need the same version of understudy.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from typing import Any
 from understudy.errors import InvalidInput, MissingExtra
 
 CLUSTER_KINDS = "'dask', 'dask://host:port', 'ray' or 'ray://host:port'"
-CONNECT_TIMEOUT_SECONDS = 10.0  # seconds until a scheduler that does not answer counts as absent
+CONNECT_TIMEOUT_SECONDS = 10.0  # until a silent scheduler counts as absent
 
 
 def check(cluster: str | None) -> str:
-    """The kind of a cluster by its name: "here", "dask" or "ray"; refused where unknown or not installed."""
+    """The kind of a cluster name: "here", "dask" or "ray"; raises if it is unknown or not installed."""
     if cluster is None:
         return "here"
-    found = re.fullmatch(r"(dask|ray)(://[^/\s:]+:\d{1,5}|://\[[0-9a-fA-F:]+\]:\d{1,5})?", cluster)
-    if not found:
+    match = re.fullmatch(r"(dask|ray)(://[^/\s:]+:\d{1,5}|://\[[0-9a-fA-F:]+\]:\d{1,5})?", cluster)
+    if not match:
         raise InvalidInput(f"a cluster should be {CLUSTER_KINDS}, but is {cluster!r}")
-    kind = found.group(1)
+    kind = match.group(1)
     module, extra = {"dask": ("distributed", "cluster"), "ray": ("ray", "ray")}[kind]
     if importlib.util.find_spec(module) is None:
         raise MissingExtra(f"a {kind.capitalize()} cluster", extra)
@@ -42,7 +42,7 @@ def check(cluster: str | None) -> str:
 
 @contextmanager
 def open_backend(workers: int | None, cluster: str | None, threads: bool) -> Iterator[dict[str, Any]]:
-    """What `joblib.parallel_config` is told; a cluster that is started here is stopped here."""
+    """The arguments of `joblib.parallel_config`; a cluster that is started here is stopped afterwards."""
     kind = check(cluster)
     if kind == "dask":
         from understudy.batch.dask_backend import DaskBackend
@@ -84,7 +84,7 @@ def _dask(workers: int | None, cluster: str) -> Iterator[Any]:
 
 @contextmanager
 def _ray(workers: int | None, cluster: str) -> Iterator[None]:
-    """Ray. It reports nothing to its makers unless the user has said that it may."""
+    """A Ray connection, without usage statistics unless the user enables them."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     import ray
 

@@ -1,15 +1,11 @@
-"""What happens in a worker: one job, its linear algebra on one thread, and whatever goes wrong put into words.
+"""Many jobs at once: the same function over a list of items, with results in the order of the items.
 
-An exception does not travel back as an object: one that asks for more than a message when it is made cannot be unpacked
-on the other side, and the whole batch would fall with it. Words always arrive.
-
-Many jobs at once: the same function over a list of items, results in the order of the items.
-
-    models = batch.run(learn_label, labels)                          processes, one a core
+    models = batch.run(learn_label, labels)                          processes, one for each core
     models = batch.run(learn_label, labels, cluster="dask")          a Dask cluster, see `clusters`
 
-The result does not depend on where and in how many workers a job ran: each has its linear algebra on one thread, so
-that sums are taken in the same order.
+The result does not depend on where a job runs or on the number of workers: each job has its linear algebra on one
+thread, so that sums are taken in the same order. An error in a worker is returned as text and not as an exception
+object: an exception with required arguments cannot be unpickled, and the whole batch would fail.
 """
 
 from __future__ import annotations
@@ -27,10 +23,14 @@ from typing import Any
 from understudy.batch import clusters
 from understudy.errors import InvalidInput, UnderstudyError, join_names
 
+Job = Callable[[Any], Any]
+Progress = Callable[[int, int], None]
+Mapper = Callable[[Job, Iterable[Any], Progress | None], Iterator[Any]]
+
 
 @dataclass(frozen=True)
 class JobOutcome:
-    """The end of job number `index`: its `result`, or a `failure` in one sentence and where it came from."""
+    """The outcome of job `index`: its `result`, or a `failure` in one sentence with its traceback in `details`."""
 
     index: int
     result: Any = None
@@ -38,55 +38,8 @@ class JobOutcome:
     details: str = ""
 
 
-def attempt(function: Callable[[Any], Any], index: int, item: Any) -> JobOutcome:
-    """Do one job; an error becomes an outcome, an interruption passes through."""
-    try:
-        return JobOutcome(index, function(item))
-    except UnderstudyError as error:
-        return JobOutcome(index, failure=str(error), details=traceback.format_exc())
-    except Exception as error:
-        said = " ".join(str(error).split())
-        failure = f"{type(error).__name__}: {said}" if said else type(error).__name__
-        return JobOutcome(index, failure=failure, details=traceback.format_exc())
-
-
-def attempt_on_one_thread(function: Callable[[Any], Any], index: int, item: Any) -> JobOutcome:
-    """`attempt` in a process of its own: workers times BLAS threads must not be more than there are cores."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1):
-        return attempt(function, index, item)
-
-
-def attempt_on_dask(function: Callable[[Any], Any], index: int, item: Any) -> JobOutcome:
-    """`attempt_apart`, its result known to be one that can be sent: Dask would wait for any other for ever."""
-    import cloudpickle  # comes with Dask
-
-    outcome = attempt_on_one_thread(function, index, item)
-    try:
-        cloudpickle.dumps(outcome.result)
-    except Exception as error:
-        return JobOutcome(index, failure=f"its result cannot be sent: {error}", details=traceback.format_exc())
-    return outcome
-
-
-def attempt_in_child(function: Callable[[Any], Any], index: int, item: Any) -> JobOutcome:
-    """`attempt_apart` in a child of this process, which leaves Ctrl+C to its parent.
-
-    A terminal sends it to all of them, and each child would print a traceback of its own; the parent ends them anyway.
-    """
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return attempt_on_one_thread(function, index, item)
-
-
-Job = Callable[[Any], Any]
-Progress = Callable[[int, int], None]
-Mapper = Callable[[Job, Iterable[Any], Progress | None], Iterator[Any]]
-
-
 class JobFailed(UnderstudyError):
-    """A job failed. The message names its item; `finished` {index: result} holds what was done by then."""
+    """A job failed. The message names its item; `finished` {index: result} has the results until then."""
 
     def __init__(self, message: str, finished: dict[int, Any]) -> None:
         super().__init__(message)
@@ -94,7 +47,7 @@ class JobFailed(UnderstudyError):
 
 
 class JobsInterrupted(KeyboardInterrupt):
-    """Ctrl+C while jobs ran. `finished` {index: result} holds what was done by then."""
+    """Ctrl+C while jobs ran. `finished` {index: result} has the results until then."""
 
     def __init__(self, finished: dict[int, Any], total: int) -> None:
         super().__init__(f"stopped with {len(finished)} of {total} jobs done")
@@ -118,7 +71,7 @@ def run(
     threads: threads instead of processes; for functions that spend their time in code which releases Python's lock.
     keep_going: do all other jobs before the failed ones are reported.
 
-    `JobFailed` names the item that failed, `JobsInterrupted` is Ctrl+C; both carry what was finished.
+    `JobFailed` names the item that failed, `JobsInterrupted` is Ctrl+C; both have the finished results.
     """
     work = list(items)
     finished: dict[int, Any] = {}
@@ -131,26 +84,26 @@ def run(
 
 
 def mapper(workers: int | None = None, cluster: str | None = None, threads: bool = False) -> Mapper:
-    """A function `(function, items, progress=None)` that yields results in order, each as soon as those before it are.
+    """A function `(function, items, progress=None)` that yields results in order, each as soon as possible.
 
     For code that maps a function over items and should not know where the jobs run.
     """
     clusters.check(cluster)
 
-    def mapped(function: Job, items: Iterable[Any], progress: Progress | None = None) -> Iterator[Any]:
+    def map_items(function: Job, items: Iterable[Any], progress: Progress | None = None) -> Iterator[Any]:
         work = list(items)
         finished: dict[int, Any] = {}
-        given = 0
+        yielded = 0
         with _attach_finished(work, finished):
             for index, result in arrivals(function, work, workers, cluster, threads):
                 finished[index] = result
                 if progress:
                     progress(len(finished), len(work))
-                while given in finished:
-                    yield finished[given]
-                    given += 1
+                while yielded in finished:
+                    yield finished[yielded]
+                    yielded += 1
 
-    return mapped
+    return map_items
 
 
 def arrivals(
@@ -161,7 +114,7 @@ def arrivals(
     threads: bool = False,
     keep_going: bool = False,
 ) -> Iterator[tuple[int, Any]]:
-    """(index, result) of each job as it ends, in whatever order that is."""
+    """(index, result) of each job as it ends, in any order."""
     if not callable(function):
         raise InvalidInput(f"a job should be a function, but is {type(function).__name__}")
     if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
@@ -212,7 +165,7 @@ class _Stop(Exception):
 
 @contextmanager
 def _stop_workers(outcomes: Any) -> Iterator[None]:
-    """No job goes on after the block."""
+    """End all jobs after the block."""
     try:
         yield
     finally:
@@ -224,7 +177,7 @@ def _stop_workers(outcomes: Any) -> Iterator[None]:
 
 @contextmanager
 def _attach_finished(items: Sequence[Any], finished: dict[int, Any]) -> Iterator[None]:
-    """Errors carry what was finished. A worker that died is an error as well, and names what it may have had."""
+    """Add the finished results to errors. If a worker died, the error names the items that are not done."""
     try:
         yield
     except JobFailed as error:
@@ -253,7 +206,7 @@ def _job_error(failures: Sequence[JobOutcome], items: Sequence[Any]) -> JobFaile
 
 
 def _name(items: Sequence[Any], index: int) -> str:
-    """How people call an item: its own words, its `name` or `label`, the first word of a tuple, or its number."""
+    """The name of an item in messages: its text, its `name` or `label`, the first text of a tuple, or its number."""
     item = items[index]
     if isinstance(item, tuple | list) and item and isinstance(item[0], str | PurePath):
         item = item[0]
@@ -261,3 +214,45 @@ def _name(items: Sequence[Any], index: int) -> str:
         if isinstance(word, str | PurePath):
             return str(word)
     return str(item) if isinstance(item, int | float) else f"number {index + 1} of {len(items)}"
+
+
+def attempt(function: Callable[[Any], Any], index: int, item: Any) -> JobOutcome:
+    """Run one job; an error becomes an outcome, an interruption passes through."""
+    try:
+        return JobOutcome(index, function(item))
+    except UnderstudyError as error:
+        return JobOutcome(index, failure=str(error), details=traceback.format_exc())
+    except Exception as error:
+        message = " ".join(str(error).split())
+        failure = f"{type(error).__name__}: {message}" if message else type(error).__name__
+        return JobOutcome(index, failure=failure, details=traceback.format_exc())
+
+
+def attempt_on_one_thread(function: Callable[[Any], Any], index: int, item: Any) -> JobOutcome:
+    """`attempt` with one BLAS thread: workers times threads must not exceed the cores."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1):
+        return attempt(function, index, item)
+
+
+def attempt_on_dask(function: Callable[[Any], Any], index: int, item: Any) -> JobOutcome:
+    """`attempt_on_one_thread` with a check that the result can be pickled: else Dask would wait forever."""
+    import cloudpickle  # a dependency of Dask
+
+    outcome = attempt_on_one_thread(function, index, item)
+    try:
+        cloudpickle.dumps(outcome.result)
+    except Exception as error:
+        return JobOutcome(index, failure=f"its result cannot be sent: {error}", details=traceback.format_exc())
+    return outcome
+
+
+def attempt_in_child(function: Callable[[Any], Any], index: int, item: Any) -> JobOutcome:
+    """`attempt_on_one_thread` in a child of this process, which leaves Ctrl+C to its parent.
+
+    A terminal sends it to all processes, and each child would print a traceback; the parent ends them anyway.
+    """
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return attempt_on_one_thread(function, index, item)

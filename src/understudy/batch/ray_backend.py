@@ -1,4 +1,4 @@
-"""Ray's backend for joblib, which here hands out results as they arrive, as joblib's other backends do."""
+"""Ray's backend for joblib, which yields results as they arrive, like joblib's other backends."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from ray.util.joblib.ray_backend import RayBackend as ListBackend
 
 
 class RayBackend(ListBackend):
-    """As its parent. The flag is off there only because joblib's pool of processes, its own parent, has it off."""
+    """Enables generators, which the parent class inherits as disabled from joblib's process pool."""
 
     supports_return_generator = True

@@ -1,7 +1,7 @@
-"""Before and after an edit on one sheet: both poses at some moments, both trails, and what was asked for.
+"""A sheet that shows an animation before and after an edit: poses at some times, trails, and the edit's goals.
 
-The upper row is the animation as it was, with grey trails; the lower one as it is now, with trails in colour over the
-grey ones. Goals are rings, pins squares, contacts triangles, keys diamonds.
+The upper row is the animation before, with grey trails; the lower one after, with trails in colour over the grey ones.
+Goals are rings, pins squares, contacts triangles, keys diamonds.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from understudy.render.trail import Trail
 from understudy.render.trail_drawing import TRAIL_COLOURS, TrailPen, top_speed
 
 PIN_COLOUR, CONTACT_COLOUR, GOAL_COLOUR = from_hex("#8b6cf0"), from_hex("#57b64f"), from_hex("#ffffff")
-OCCLUDED_TRAIL_STRENGTH = 0.8  # a comparison matters more here than what lies before what
-MARK_RADIUS_PIXELS = 7.0  # of these marks, in pixels of a picture 720 high
-FRAMING_POSE_COUNT = 24  # poses of each animation that the camera makes sure to see
+OCCLUDED_TRAIL_STRENGTH = 0.8  # opacity of a trail behind a surface
+MARK_RADIUS_PIXELS = 7.0  # in a picture 720 pixels high
+FRAMING_POSE_COUNT = 24  # poses of each animation that the camera frames
 
 
 def write_before_after_sheet(
@@ -47,10 +47,10 @@ def write_before_after_sheet(
     title: str = "",
     report: Callable[[int, int], None] | None = None,
 ) -> str:
-    """Write the sheet as PNG; returns what is on it, in words.
+    """Write the sheet as PNG; returns a description of it.
 
-    points: whose trails are drawn; those that `edit` moves by default. times: the moments, a column each; by default
-    the times of the edit's moves, or four over the time in which the trails differ.
+    points: the points with trails, besides those that `edit` moves. times: seconds, one for each column; by default
+    the times of the edit's moves, or four over the range in which the trails differ.
     """
     if Path(path).suffix.lower() != ".png":
         raise InvalidInput(f"{path}: a sheet is a picture, and should end in .png")
@@ -85,23 +85,23 @@ def write_before_after_sheet(
 
 
 def _moments(drawn: list[list[Trail]], edit: Edit | None) -> list[float]:
-    """The times of the edit's moves; where these are one or many, four over the time in which trails differ."""
+    """The times of the edit's moves if these are 2 to 6, else four over the range in which the trails differ."""
     moved = sorted({move.time for move in edit.moves}) if edit is not None else []
     if 2 <= len(moved) <= 6:
         return moved
     times = drawn[0][0].times
-    ways = [[one.at(time) - other.at(time) for time in times] for one, other in zip(*drawn)]
-    off = np.linalg.norm(ways, axis=-1).max(axis=0)
+    offsets = [[one.position_at(time) - other.position_at(time) for time in times] for one, other in zip(*drawn)]
+    off = np.linalg.norm(offsets, axis=-1).max(axis=0)
     differ = np.flatnonzero(off > 0.02 * off.max(initial=0.0))
     span = times[differ[[0, -1]]] if len(differ) else times[[0, -1]]
     even = np.linspace(span[0], span[1], 4)
-    if len(moved) == 1:  # instead of the nearest of the even ones
+    if len(moved) == 1:  # replaces the nearest of the four
         even[np.argmin(np.abs(even - moved[0]))] = moved[0]
     return even.tolist()
 
 
 def _spread_times(animation: Clip | Curves) -> Array:
-    """(FRAMED,) times over all of an animation."""
+    """(FRAMING_POSE_COUNT,) times over the whole animation."""
     return animation.start + animation.duration * np.linspace(0.0, 1.0, FRAMING_POSE_COUNT)
 
 
@@ -117,7 +117,7 @@ def _pose(renderer: Renderer, camera: Camera, take: RenderTake, frame: int, stag
 
 
 class _SheetOverlay:
-    """What is laid over one picture of the sheet."""
+    """Draws trails and goals over one picture of the sheet."""
 
     def __init__(self, canvas: Overlay, camera: Camera, view: ViewSettings, renderer: Renderer) -> None:
         self.canvas, self.camera, self.ink = canvas, camera, TRAIL_COLOURS[view.background]
@@ -128,7 +128,7 @@ class _SheetOverlay:
         return TrailPen(self.canvas, self.camera, how, self.ink, self.distances)
 
     def draw(self, drawn: list[list[Trail]], late: bool, moment: float) -> None:
-        """The old trails in grey, and over them the new ones in colour, where it is their turn."""
+        """Draw the trails before in grey and, in the lower row (`late`), those after in colour over them."""
         old = self.pen(
             colour=self.ink.faded,
             dots=not late,
@@ -146,7 +146,7 @@ class _SheetOverlay:
                 self.pen(colour=colour, width=3.2, through=OCCLUDED_TRAIL_STRENGTH).trail(trail, moment, fastest)
 
     def draw_goals(self, rig: PosedRig, before: Clip | Curves, edit: Edit, moment: float) -> None:
-        """Goals, pins and contacts."""
+        """Draw goals, pins and contacts."""
         pen = self.pen()
         for pin in edit.pins:
             if _covers(pin.start, pin.stop, moment):
@@ -173,7 +173,7 @@ class _SheetOverlay:
 
 
 def goal_position(rig: PosedRig, before: Clip | Curves, move: MovePoint) -> Array | None:
-    """(1, 3) where a move leads; None for one that only turns."""
+    """(1, 3) the goal of a move; None for a rotation."""
     if move.to is not None:
         return np.array([move.to])
     return None if move.by is None else _point_position(rig, before, move.point, move.time) + np.array(move.by)
@@ -189,7 +189,7 @@ def _covers(start: float | None, stop: float | None, moment: float) -> bool:
 
 
 def _with_legend(sheet: Array, view: ViewSettings, edit: Edit | None, drawn: list[list[Trail]]) -> Array:
-    """The sheet (H, W, 3) with what the marks mean, at the right of its title."""
+    """The sheet (H, W, 3) with a legend at the right of its title."""
     ink, overlay = TRAIL_COLOURS[view.background], Overlay(sheet)
     size = float(np.clip(view.size[0] / 24, 11, 22))
     entries: list[tuple[str, str, Array]] = [("line", "before", ink.faded), ("line", "after", ink.future)]
@@ -197,9 +197,8 @@ def _with_legend(sheet: Array, view: ViewSettings, edit: Edit | None, drawn: lis
         entries.append(("diamond", "key", ink.key))
     if edit is not None:
         entries += [("ring", "goal", GOAL_COLOUR)] * any(m.to is not None or m.by is not None for m in edit.moves)
-        entries += [("square", "pin", PIN_COLOUR)] * bool(edit.pins) + [("triangle", "contact", CONTACT_COLOUR)] * bool(
-            edit.contacts
-        )
+        entries += [("square", "pin", PIN_COLOUR)] * bool(edit.pins)
+        entries += [("triangle", "contact", CONTACT_COLOUR)] * bool(edit.contacts)
     letters = still.font(round(size))
     margin, y = max(14.0, 1.8 * size), max(14.0, 1.8 * size) + 0.75 * size
     x = sheet.shape[1] - margin - sum(letters.getlength(word) + 2.9 * size for _, word, _ in entries)

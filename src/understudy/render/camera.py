@@ -1,9 +1,8 @@
-"""The camera, and how it frames a character by itself.
+"""The camera, how it frames points by itself, and the targets that it can frame by name.
 
 Angles are radians. Azimuth 0 looks at the character's face from +Z, and grows towards +X (the character's left hand);
-elevation is the camera's height above the horizontal. The field of view is vertical.
-
-What a camera can be pointed at by name: a named point, a region, a joint with all that hangs on it, or a part.
+elevation is the camera's height above the horizontal. The field of view is vertical. A target is a named point, a
+region, a joint with its descendants, or a part.
 """
 
 from __future__ import annotations
@@ -22,6 +21,8 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 
 DEFAULT_AZIMUTH_RAD, DEFAULT_ELEVATION_RAD, DEFAULT_FIELD_OF_VIEW_RAD = radians(28.0), radians(12.0), radians(26.0)
+POINT_RADIUS_RATIO = 0.12  # radius of the view around a single point, of the character's size
+MIN_MEMBERSHIP = 0.5  # least mask value or skin weight of a vertex that belongs to a target
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,21 @@ class Camera:
         return replace(self, eye=_triple(np.add(self.eye, offset)), target=_triple(np.add(self.target, offset)))
 
     def with_zoom(self, factor: float) -> Camera:
-        """From the same place, things `factor` times as large: a narrower view, whose perspective does not change."""
+        """The camera with a narrower view, in which things are `factor` times as large; the perspective stays."""
         return replace(self, fov=2.0 * atan(tan(0.5 * self.fov) / checks.positive(factor, "zoom")))
 
     def project(self, points: Array) -> Array:
         """Points (N, 3) to (N, 3): x, y in [-1, 1] inside the picture (y up), and the distance along the view."""
         homogeneous = points @ self.clip_from_world[:, :3].T + self.clip_from_world[:, 3]
         return np.concatenate([homogeneous[:, :2] / homogeneous[:, 3:], homogeneous[:, 3:]], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class CameraTarget:
+    """Vertices (N,) of a character to frame, and the radius around each, metres."""
+
+    vertices: Array
+    radius: float
 
 
 def frame_camera(
@@ -103,14 +112,14 @@ def frame_camera(
         low, high = cloud.min(axis=0), cloud.max(axis=0)
         feet = [(x, ground, z) for x in (low[0], high[0]) for z in (low[2], high[2])]
         centre = np.array([0.5 * (low[0] + high[0]), ground, 0.5 * (low[2] + high[2])])
-        # The corners of the box lie further out than any foot: a point on the way is enough to see the ground.
+        # The corners of the box lie further out than any foot: 0.7 of the way is enough to see the ground.
         cloud = np.concatenate([cloud, centre + 0.7 * (np.array(feet) - centre)])
     checks.positive(aspect, "aspect")
     direction = np.array([sin(azimuth) * cos(elevation), sin(elevation), cos(azimuth) * cos(elevation)])
     axes = _axes_towards(direction)
     ty = tan(0.5 * fov) * (1.0 - margin)
     tx = ty * aspect
-    # Four support planes; the points' own coordinates are needed only through these maxima.
+    # Four support planes; only these maxima of the points are needed.
     planes = np.array([axes[0] + tx * axes[2], tx * axes[2] - axes[0], axes[1] + ty * axes[2], ty * axes[2] - axes[1]])
     A, B, C, D = np.max([(chunk @ planes.T).max(axis=0) for chunk in _chunks(cloud)], axis=0)
     depths = [(chunk @ axes[2]) for chunk in _chunks(cloud)]
@@ -136,11 +145,11 @@ def frame_clip(
     smoothing: float = 15.0,
     level: bool = True,
 ) -> list[Camera]:
-    """One camera a frame that never crops: frames (F, N, 3), or a sequence of (N, 3).
+    """One camera for each frame that never crops: frames (F, N, 3), or a sequence of (N, 3).
 
-    Fixed for the whole clip, or with `follow` travelling with the figure's centre, smoothed over `smoothing` frames (a
-    Gaussian's standard deviation; 0 keeps it in the middle) and, if `level`, at one height. The distance never changes,
-    so the figure does not breathe in size.
+    It is fixed for the whole clip, or with `follow` travels with the figure's centre, smoothed over `smoothing` frames
+    (a Gaussian's standard deviation; 0 keeps the figure in the middle) and, if `level`, at one height. The distance
+    never changes, so that the figure keeps its size.
     """
     clouds = [np.asarray(frame, dtype=np.float64).reshape(-1, 3) for frame in frames]
     if not clouds:
@@ -158,6 +167,28 @@ def frame_clip(
     return [camera.with_offset(offset) for offset in offsets] if follow else [camera] * len(clouds)
 
 
+def target_of(character: Character, name: str) -> CameraTarget:
+    """The target of that name among points, regions, parts and joints, in this order; an error lists them."""
+    points = {} if character.layers is None else character.layers.points
+    masks = {} if character.layers is None else character.layers.masks
+    parts = [part.name for part in character.parts]
+    checks.one_of(name, "target", dict.fromkeys((*masks, *parts, *character.skeleton.names, *points)))
+    if name in points:
+        everything = np.concatenate([part.mesh.vertices for part in character.parts])
+        return CameraTarget(np.array([points[name]]), POINT_RADIUS_RATIO * float(np.ptp(everything, axis=0).max()))
+    if name in masks:
+        vertices = np.flatnonzero(np.asarray(masks[name]) >= MIN_MEMBERSHIP)
+    elif name in parts:
+        vertices = np.flatnonzero(
+            np.concatenate([np.full(len(p.mesh.vertices), p.name == name) for p in character.parts])
+        )
+    else:
+        vertices = _vertices_of_joint(character, name)
+    if not len(vertices):
+        raise InvalidInput(f"nothing can be seen of target {name!r}: no vertex belongs to it")
+    return CameraTarget(vertices, 0.0)
+
+
 def _axes_towards(back: Array) -> Array:
     """Rows right, up, back (3, 3) of a camera whose own +Z is `back`.
 
@@ -171,44 +202,12 @@ def _axes_towards(back: Array) -> Array:
 
 
 def _chunks(cloud: Array, rows: int = 1 << 20) -> list[Array]:
-    """Views of a long cloud, so that a product with it needs little memory."""
+    """Views of a long point cloud, so that a product with it needs little memory."""
     return [cloud[start : start + rows] for start in range(0, len(cloud), rows)]
 
 
 def _triple(values: Array) -> tuple[float, float, float]:
     return float(values[0]), float(values[1]), float(values[2])
-
-
-POINT_RADIUS_RATIO = 0.12  # radius of what is shown around a single point, of the character's size
-MIN_MEMBERSHIP = 0.5  # of a region's mask or of a vertex's weights: what has at least so much belongs to it
-
-
-@dataclass(frozen=True, eq=False)
-class CameraTarget:
-    """Vertices (N,) of a character, and the radius around each of them that should be seen, metres."""
-
-    vertices: Array
-    radius: float
-
-
-def target_of(character: Character, name: str) -> CameraTarget:
-    """The target of that name, sought among points, regions, parts and joints, in this order; an error lists them."""
-    points = {} if character.layers is None else character.layers.points
-    masks = {} if character.layers is None else character.layers.masks
-    parts = [part.name for part in character.parts]
-    checks.one_of(name, "target", dict.fromkeys((*masks, *parts, *character.skeleton.names, *points)))
-    if name in points:
-        everything = np.concatenate([part.mesh.vertices for part in character.parts])
-        return CameraTarget(np.array([points[name]]), POINT_RADIUS_RATIO * float(np.ptp(everything, axis=0).max()))
-    if name in masks:
-        found = np.flatnonzero(np.asarray(masks[name]) >= MIN_MEMBERSHIP)
-    elif name in parts:
-        found = np.flatnonzero(np.concatenate([np.full(len(p.mesh.vertices), p.name == name) for p in character.parts]))
-    else:
-        found = _vertices_of_joint(character, name)
-    if not len(found):
-        raise InvalidInput(f"nothing can be seen of target {name!r}: no vertex belongs to it")
-    return CameraTarget(found, 0.0)
 
 
 def _vertices_of_joint(character: Character, name: str) -> Array:

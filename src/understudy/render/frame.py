@@ -1,6 +1,7 @@
-"""One frame made ready for a renderer: arrays checked, missing normals computed, lines and dots turned into triangles.
+"""One frame prepared for a renderer: arrays are checked, missing normals computed, lines and dots turned into
+triangles.
 
-This is the public edge of `draw`, the same for both renderers, so that neither of them has to check anything.
+Both renderers call it at the start of `draw`, so that neither has to check anything.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from understudy.errors import InvalidInput
 from understudy.render.camera import Camera
 from understudy.render.scene import Dots, Floor, Lines, Surface, floor_of
 
-DISC_SIDES = 16
+DISC_SIDES = 16  # corners of the polygon that draws a dot
 
 
 @dataclass(frozen=True)
 class RenderPart:
-    """A surface in its place: vertices (V, 3) and unit normals (V, 3), float32, and their box (2, 3)."""
+    """A surface with the vertices (V, 3) and unit normals (V, 3) of a frame, float32, and their box (2, 3)."""
 
     surface: Surface
     vertices: Array
@@ -41,9 +42,9 @@ class Overlays:
 
 @dataclass(frozen=True)
 class RenderFrame:
-    """Everything that one picture needs.
+    """The content of one picture.
 
-    `solid` (2, 3) is the box of the surfaces in this frame, `centre` (3,) its middle; `box` (2, 3) holds marks, too.
+    `solid` (2, 3) is the bounding box of the surfaces, `centre` (3,) its middle; `box` (2, 3) includes the marks.
     """
 
     parts: list[RenderPart]
@@ -91,10 +92,10 @@ def prepare_frame(
 
 
 def _box(cloud: Array) -> Array:
-    """Lowest and highest corner (2, 3) of a cloud (N, 3); zeros where it is empty."""
+    """Lowest and highest corner (2, 3) of a cloud (N, 3); zeros if it is empty."""
     if not len(cloud):
         return np.zeros((2, 3))
-    # Many vertices side by side: NumPy is quick along long rows, and slow along many short ones.
+    # NumPy is fast along long rows and slow along many short ones.
     whole = len(cloud) // 64 * 64
     if whole:
         rows = cloud[:whole].reshape(-1, 192)
@@ -104,7 +105,7 @@ def _box(cloud: Array) -> Array:
 
 
 def _enclosing_box(boxes: list[Array]) -> Array | None:
-    """The box (2, 3) around several; None where there are none."""
+    """The box (2, 3) around several boxes; None if there are none."""
     return np.stack([np.min(boxes, axis=0)[0], np.max(boxes, axis=0)[1]]) if boxes else None
 
 

@@ -1,16 +1,14 @@
-"""Heat maps: a number a vertex as colour on the mesh, from dark violet (none) over green to yellow (the most).
+"""Drawing over a finished picture: anti-aliased marks, and heat maps of values on a mesh.
 
-The colours are those of viridis (Smith, van der Walt and Firing 2015): even steps look even, also in grey and to people
-who see fewer colours.
+Marks are strokes and small shapes in pixels, the same for both renderers. Each mark has a signed distance d to its
+edge, negative inside, and covers a pixel by clip(1/2 - d, 0, 1): a straight edge is as smooth as if the pixel's area
+had been measured. Overlapping marks of one layer do not add up; the one that covers most wins. So a line of many short
+strokes has no seams, and a transparent one no dark joints. Positions are x to the right and y down from the picture's
+upper left corner; colours are sRGB and alpha in [0, 1], mixed without conversion, as drawing programs do.
 
-Smooth marks over a finished picture: strokes and small shapes, in pixels, the same whichever renderer drew it.
-
-Each mark has a signed distance d to its edge, negative inside, and covers a pixel by clip(1/2 - d, 0, 1): a straight
-edge comes out as smooth as if the pixel's area had been measured. Marks of one layer never add up where they overlap;
-the one that covers most wins. So a line of many short strokes has no seams, and a see-through one no dark joints.
-
-Positions are x to the right and y down from the picture's upper left corner; colours are sRGB and alpha in [0, 1],
-mixed as they are, as a drawing program mixes them.
+Heat maps colour a mesh by a value for each vertex, from dark violet (zero) over green to yellow (the largest). The
+colours are those of viridis (Smith, van der Walt and Firing 2015): even steps look even, also in grey and with colour
+vision deficiency.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from understudy.render.picture import check_picture, font
 from understudy.render.renderer import Renderer
 from understudy.render.scene import Floor, Surface, SurfaceFinish, floor_of
 
-# viridis at 0, 1/8, ... 1, sRGB
+# Viridis at 0, 1/8, ... 1, sRGB.
 HEAT_COLOUR_STOPS = np.array(
     [
         [0.267, 0.005, 0.329],
@@ -42,38 +40,7 @@ HEAT_COLOUR_STOPS = np.array(
         [0.993, 0.906, 0.144],
     ]
 )
-
-
-def heat_colours(values: ArrayLike, most: float) -> Array:
-    """Linear colours (..., 3) of values (...), from 0 to `most` and beyond."""
-    share = np.clip(np.asarray(values, float) / checks.positive(most, "the largest value of a heat map"), 0, 1)
-    place = share * (len(HEAT_COLOUR_STOPS) - 1)
-    colours = np.stack(
-        [np.interp(place, np.arange(len(HEAT_COLOUR_STOPS)), HEAT_COLOUR_STOPS[:, i]) for i in range(3)], axis=-1
-    )
-    return to_linear(colours)
-
-
-def heat_surface(triangles: ArrayLike, values: ArrayLike, most: float) -> Surface:
-    """A surface with triangles (T, 3) coloured by values (V,)."""
-    return Surface(np.asarray(triangles), heat_colours(values, most), SurfaceFinish(roughness=0.8, softness=0.0))
-
-
-def comparison_view(meshes: Sequence[Array], aspect: float, azimuth: float, elevation: float) -> tuple[Camera, Floor]:
-    """One camera and stage for meshes (V, 3) that are to be compared."""
-    points = np.concatenate([np.asarray(mesh, float) for mesh in meshes])
-    return frame_camera(points, azimuth, elevation, aspect=aspect), floor_of(list(meshes))
-
-
-def heat_picture(
-    renderer: Renderer, camera: Camera, stage: Floor, vertices: Array, triangles: ArrayLike, values: Array, most: float
-) -> Array:
-    """(H, W, 3) uint8: a mesh (V, 3) coloured by values (V,) from 0 to `most`."""
-    surface = heat_surface(triangles, values, most)
-    return renderer.draw(camera, [surface], [np.asarray(vertices, np.float32)], stage=stage)
-
-
-MAX_STROKE_PIXELS = 16.0  # pixels of a stroke drawn in one piece: a long one has a large and nearly empty box
+MAX_STROKE_PIXELS = 16.0  # length of a piece of a stroke: a longer one has a large, nearly empty box
 
 
 def _disc(x: Array, y: Array, r: Array) -> Array:
@@ -93,7 +60,7 @@ def _square(x: Array, y: Array, r: Array) -> Array:
 
 
 def _triangle(x: Array, y: Array, r: Array) -> Array:
-    """Standing on its base; the centre is that of the circle through its corners."""
+    """An equilateral triangle on its base; the centre is that of its circumcircle."""
     return np.maximum(y - 0.5 * r, 0.75**0.5 * np.abs(x) - 0.5 * y - 0.5 * r)
 
 
@@ -108,9 +75,9 @@ SHAPES: dict[str, Callable[[Array, Array, Array], Array]] = {
 
 
 class Overlay:
-    """A picture (H, W, 3) uint8 that is being drawn on; `picture` gives it back.
+    """A picture (H, W, 3) uint8 to draw on; `picture` is the result.
 
-    A trail touches a few of a hundred pixels, so that only those are worked on.
+    Only touched pixels are computed, since a trail touches a few percent of them.
     """
 
     def __init__(self, picture: Array) -> None:
@@ -120,24 +87,24 @@ class Overlay:
         self._given = picture.reshape(-1, 3)
         self._touched = np.zeros(pixels, bool)
         self._drawn = np.empty((pixels, 3))  # sRGB, where touched
-        self._best = np.zeros(pixels, np.int64)  # the mark of a layer that covers each pixel most, while it is drawn
+        self._best = np.zeros(pixels, np.int64)  # while a layer is drawn: the mark that covers each pixel most
 
     @property
     def picture(self) -> Array:
-        """(H, W, 3) uint8, with all that was drawn until now."""
+        """(H, W, 3) uint8 with everything drawn so far."""
         result, at = self._given.copy(), np.flatnonzero(self._touched)
         result[at] = np.round(255.0 * np.clip(self._drawn[at], 0.0, 1.0)).astype(np.uint8)
         return result.reshape(self.height, self.width, 3)
 
     def _mix(self, at: Array, alpha: Array, colours: Array) -> None:
-        """Lay colours (N, 3) over pixels (N,), each once, by alpha (N,)."""
+        """Blend colours (N, 3) over distinct pixels (N,) by alpha (N,)."""
         new = at[~self._touched[at]]
         self._drawn[new] = self._given[new] / 255.0
         self._touched[new] = True
         self._drawn[at] += alpha[:, None] * (colours - self._drawn[at])
 
     def strokes(self, starts: Array, ends: Array, width: float, colours: Array) -> None:
-        """One layer of strokes with round ends, from (N, 2) to (N, 2), `width` pixels wide.
+        """Draw a layer of strokes with round ends, from (N, 2) to (N, 2), `width` pixels wide.
 
         colours (N, 2, 4): at both ends.
         """
@@ -155,7 +122,7 @@ class Overlay:
         self._layer(np.minimum(a, b) - half[:, None], np.maximum(a, b) + half[:, None], distance)
 
     def shapes(self, kind: str, centres: Array, radii: Array | float, colours: Array) -> None:
-        """One layer of `kind` (a name of SHAPES) at centres (N, 2), of radii (N,) in pixels, in colours (N, 4)."""
+        """Draw a layer of a shape, `kind` of SHAPES, at centres (N, 2), of radii (N,) in pixels, in colours (N, 4)."""
         measure = SHAPES[checks.one_of(kind, "shape", SHAPES)]
         centres = np.asarray(centres, np.float64).reshape(-1, 2)
         r = np.broadcast_to(np.asarray(radii, np.float64), (len(centres),))
@@ -167,9 +134,9 @@ class Overlay:
         self._layer(centres - r[:, None], centres + r[:, None], distance)
 
     def words(self, text: str, left: float, middle: float, size: float, colour: Array, halo: Array) -> None:
-        """One line of text from x = `left`, its middle at y = `middle`, `size` pixels high.
+        """Draw a line of text from x = `left`, its middle at y = `middle`, `size` pixels high.
 
-        colour and halo (4,): of the letters, and of what sets them off from the picture.
+        colour and halo (4,): of the letters, and of the outline that separates them from the picture.
         """
         from PIL import Image, ImageDraw
 
@@ -207,7 +174,7 @@ class Overlay:
         return a + s0 * d, a + s1 * d, np.stack([tints[:, 0] + s0 * shift, tints[:, 0] + s1 * shift], axis=1)
 
     def _layer(self, low: Array, high: Array, distance: Callable[..., tuple[Array, Array]]) -> None:
-        """Lay marks with boxes from low (N, 2) to high (N, 2) over the picture, the best covering one at each pixel."""
+        """Draw marks with boxes from low (N, 2) to high (N, 2), at each pixel the one that covers most."""
         limit = np.array([self.width, self.height])
         corner = np.clip(np.floor(low - 1.0), 0, limit).astype(np.int64)
         extent = np.maximum(np.clip(np.ceil(high + 1.0), 0, limit).astype(np.int64) - corner, 0)
@@ -229,9 +196,9 @@ class Overlay:
 
 
 def _inside(a: Array, b: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """Where along strokes a (N, 2) to b (N, 2), from 0 to 1, they are inside of a box: from (N,) to (N,).
+    """The part of strokes a (N, 2) to b (N, 2) inside a box, as fractions from (N,) to (N,) of their length.
 
-    The first is not below the second where they miss it. A stroke without length is inside as a whole, or not at all.
+    The first is not below the second if the stroke misses the box. A stroke without length is inside or outside.
     """
     d = b - a
     still = np.abs(d) < 1e-9
@@ -242,3 +209,32 @@ def _inside(a: Array, b: Array, low: Array, high: Array) -> tuple[Array, Array]:
     enter = np.where(still, np.where(out, np.inf, -np.inf), enter)
     leave = np.where(still, np.where(out, -np.inf, np.inf), leave)
     return np.maximum(enter.max(axis=1), 0.0), np.minimum(leave.min(axis=1), 1.0)
+
+
+def heat_colours(values: ArrayLike, most: float) -> Array:
+    """Linear colours (..., 3) of values (...), from 0 to `most` and beyond."""
+    share = np.clip(np.asarray(values, float) / checks.positive(most, "the largest value of a heat map"), 0, 1)
+    place = share * (len(HEAT_COLOUR_STOPS) - 1)
+    colours = np.stack(
+        [np.interp(place, np.arange(len(HEAT_COLOUR_STOPS)), HEAT_COLOUR_STOPS[:, i]) for i in range(3)], axis=-1
+    )
+    return to_linear(colours)
+
+
+def heat_surface(triangles: ArrayLike, values: ArrayLike, most: float) -> Surface:
+    """A surface with triangles (T, 3) coloured by values (V,)."""
+    return Surface(np.asarray(triangles), heat_colours(values, most), SurfaceFinish(roughness=0.8, softness=0.0))
+
+
+def comparison_view(meshes: Sequence[Array], aspect: float, azimuth: float, elevation: float) -> tuple[Camera, Floor]:
+    """One camera and floor for meshes (V, 3) that are compared."""
+    points = np.concatenate([np.asarray(mesh, float) for mesh in meshes])
+    return frame_camera(points, azimuth, elevation, aspect=aspect), floor_of(list(meshes))
+
+
+def heat_picture(
+    renderer: Renderer, camera: Camera, stage: Floor, vertices: Array, triangles: ArrayLike, values: Array, most: float
+) -> Array:
+    """(H, W, 3) uint8: a mesh (V, 3) coloured by values (V,) from 0 to `most`."""
+    surface = heat_surface(triangles, values, most)
+    return renderer.draw(camera, [surface], [np.asarray(vertices, np.float32)], stage=stage)

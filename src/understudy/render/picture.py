@@ -33,7 +33,7 @@ SHEET_THEMES = {
 
 
 def write_png(path: str | Path, picture: Array) -> None:
-    """Write a picture (H, W, 3) or (H, W, 4) uint8 as PNG, whole or not at all."""
+    """Write a picture (H, W, 3) or (H, W, 4) uint8 as PNG, atomically."""
     from PIL import Image
 
     check_picture(picture)
@@ -58,8 +58,8 @@ def contact_sheet(
 ) -> Array:
     """A grid of pictures (H, W, 3), all of one size, with a caption below each and a title above, as (H', W', 3) uint8.
 
-    Without `columns` the sheet comes out roughly as wide as four thirds of its height. Captions that are too long for
-    their picture are shortened with an ellipsis.
+    Without `columns` the sheet is about four thirds as wide as high. Captions that are wider than their picture are
+    shortened with an ellipsis.
     """
     from PIL import Image, ImageDraw
 
@@ -106,14 +106,14 @@ def contact_sheet(
 
 @lru_cache(maxsize=16)
 def font(size: int) -> Any:
-    """The letters of all pictures, `size` pixels high."""
+    """The font of all pictures, `size` pixels high."""
     from PIL import ImageFont
 
     return ImageFont.load_default(size=size)
 
 
 def fit_text(pen: Any, text: str, letters: Any, width: float) -> str:
-    """`text` on one line, shortened at its end until it is not wider than `width` pixels."""
+    """`text` on one line, shortened at its end to at most `width` pixels."""
     line = " ".join(text.split())
     if pen.textlength(line, font=letters) <= width:
         return line

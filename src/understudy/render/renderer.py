@@ -1,4 +1,4 @@
-"""One way to get a renderer: OpenGL where there is any, otherwise NumPy, and the reason for it."""
+"""Open a renderer: OpenGL if it is available, otherwise NumPy, with the reason."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ MAX_PICTURE_PIXELS = 8192  # pixels a side, supersampling included: beyond it dr
 
 
 class Renderer(Protocol):
-    """What both renderers offer. `backend` is "gl" or "software".
+    """The interface of both renderers. `backend` is "gl" or "software".
 
-    `reason` says why, where it was not the first choice.
+    `reason` says why OpenGL was not used.
     """
 
     backend: str
@@ -42,11 +42,11 @@ class Renderer(Protocol):
     def distances(self, columns: Array, rows: Array) -> Array:
         """(N,) metres along the view to the nearest solid surface at pixels (N,), (N,) of the picture drawn last.
 
-        Infinite where there is none; the ground is none.
+        Infinite where there is none; the ground does not count.
         """
 
     def close(self) -> None:
-        """Release what the renderer holds."""
+        """Release all resources."""
 
     def __enter__(self) -> Self: ...
 
@@ -65,10 +65,10 @@ def open_renderer(
 ) -> Renderer:
     """A renderer for pictures of width x height; use it in a `with` statement.
 
-    background: "warm" or "studio". prefer: "gl" or "software" insists on one; None takes OpenGL, or else the fallback.
+    background: "warm" or "studio". prefer: "gl" or "software" requires one; None takes OpenGL, or else the fallback.
     supersample: draw that many times larger and average, for single pictures.
-    samples: OpenGL looks at so many places in each direction of a pixel, and shades those that differ; 1 leaves edges
-    jagged and takes two thirds of the time, for a live view.
+    samples: number of samples in each direction of a pixel, of which those that differ are shaded (OpenGL only); 1
+    leaves edges jagged and takes two thirds of the time, for a live view.
     """
     scene_style(background)
     given = {"width": width, "height": height, "supersample": supersample, "samples": samples}
@@ -77,7 +77,8 @@ def open_renderer(
             raise InvalidInput(f"{name} should be a whole number above zero, but is {value}")
     if max(width, height) * supersample > MAX_PICTURE_PIXELS:
         raise InvalidInput(
-            f"a picture of {width} x {height}, {supersample} times finer, is larger than {MAX_PICTURE_PIXELS} pixels a side"
+            f"a picture of {width} x {height}, supersampled {supersample} times, should have at most "
+            f"{MAX_PICTURE_PIXELS} pixels a side"
         )
     if prefer is not None:
         checks.one_of(prefer, "renderer", BACKENDS)
@@ -87,7 +88,7 @@ def open_renderer(
 
         try:
             return GlRenderer(width, height, background, samples, supersample)
-        except Exception as error:  # drivers and loaders raise whatever they like
+        except Exception as error:  # drivers and loaders raise many types
             reason = f"no OpenGL here: {str(error).strip() or type(error).__name__}"
             if prefer == "gl":
                 raise UnderstudyError(f"pictures with OpenGL are not available; {reason}") from error

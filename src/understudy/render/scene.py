@@ -1,22 +1,16 @@
-"""Finish: how a surface answers light, apart from its colour.
+"""The scene of a picture, as plain arrays: surfaces with their finish, lines, dots, the floor, and the style.
 
-Numbers only, compared by value, so that renderers keep one table of the finishes that are on stage.
+A `Surface` holds what does not change over a clip (triangles, colours, material). The vertices and normals of a frame
+are given to the renderer's `draw`, so that a clip of a thousand frames uploads everything else once. Colours are
+**linear** RGB or RGBA, as glTF's colour factors and vertex colours are; `linear_from_srgb("#f2a33a")` converts a usual
+colour. Textures are sRGB bytes, as image files are; row 0 of any map is at v = 0 (glTF's convention). A `SurfaceFinish`
+is how a surface reflects light, apart from its colour; it is compared by value, so that renderers keep one table of
+finishes.
 
-What can be drawn, as plain arrays: surfaces, lines, dots, and the stage that they stand on.
-
-A `Surface` holds what does not change over a clip (triangles, colours, material). What does change, the vertices and
-the normals of a frame, is handed to the renderer's `draw`, so that a clip of a thousand frames uploads everything else
-once.
-
-Colours are **linear** RGB or RGBA, as glTF's colour factors and vertex colours are; `srgb("#f2a33a")` turns a colour as
-people write it into a linear one. Textures are sRGB bytes, as image files are; row 0 of any map is at v = 0 (glTF's
-convention).
-
-The look of a picture: background, lights, shadows, grid. Both renderers draw from the same numbers.
-
-A key light from the upper left front of the camera, a cool soft fill from the right, a warm rim from behind, and sky
-and ground as a hemisphere. All light colours are linear; background, shadow and grid colours are sRGB, since they are
-mixed in the finished picture, after the tone curve.
+A `SceneStyle` is the look of a picture: background, lights, shadows, grid. Both renderers use the same numbers: a key
+light from the upper left front of the camera, a cool soft fill from the right, a warm rim from behind, and sky and
+ground as a hemisphere. All light colours are linear; background, shadow and grid colours are sRGB, since they are mixed
+in the finished picture, after the tone curve.
 """
 
 from __future__ import annotations
@@ -42,20 +36,28 @@ UNIT_RANGE_FIELDS = (
     "clearcoat_roughness",
     "translucency",
 )
+ALPHA_MODES = ("opaque", "mask", "blend")
+MAP_NAMES = ("texture", "normal_map", "detail_map")
+GROUND_EXTENT = 9.0  # half-width of the ground, in sizes of the figure; the grid fades before
+
+
+def linear_from_srgb(colour: str | ArrayLike) -> Array:
+    """Linear RGB (..., 3) of an sRGB colour: "#rrggbb", or an array (..., 3) with entries in [0, 1]."""
+    return to_linear(from_hex(colour) if isinstance(colour, str) else colour)
 
 
 @dataclass(frozen=True)
 class SurfaceFinish:
-    """The settings of a surface; all in [0, 1], the colours `sheen` and `emissive` linear (3,).
+    """How a surface reflects light; all values in [0, 1], the colours `sheen` and `emissive` linear (3,).
 
     roughness, metallic: as in glTF; maps of a surface are multiplied with them.
-    specular: strength of the highlight of what is not metal (1 is glTF's own, a reflectance of 4 %).
+    specular: strength of the highlight of non-metals (1 is glTF's default, a reflectance of 4 %).
     softness: how far light wraps around the form and warms the terminator, as it does in skin, fur and cloth.
-    clearcoat, clearcoat_roughness: a clear wet layer on top, such as the tear film of an eye.
-    sheen: light that fibres and down throw back at grazing angles.
-    translucency: the part of the light from behind that comes through, as in thin ears and leaves.
+    clearcoat, clearcoat_roughness: a clear layer on top, such as the tear film of an eye.
+    sheen: light that fibres and down reflect at grazing angles.
+    translucency: the fraction of light from behind that passes through, as in thin ears and leaves.
     emissive: added to the picture.
-    unlit: the colour as it is, whatever the light; neither shaded nor toned, so white stays white.
+    unlit: the colour is neither shaded nor tone-mapped, so white stays white.
     """
 
     roughness: float = 0.6
@@ -80,18 +82,9 @@ class SurfaceFinish:
             object.__setattr__(self, name, value)
 
 
-ALPHA_MODES = ("opaque", "mask", "blend")
-MAP_NAMES = ("texture", "normal_map", "detail_map")
-
-
-def linear_from_srgb(colour: str | ArrayLike) -> Array:
-    """Linear RGB (..., 3) of an sRGB colour: "#rrggbb", or an array (..., 3) with entries in [0, 1]."""
-    return to_linear(from_hex(colour) if isinstance(colour, str) else colour)
-
-
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """The unchanging part of one drawable piece. Compared by identity: a renderer keeps its buffers under it.
+    """The constant part of a drawable mesh. It is compared by identity, under which a renderer keeps its buffers.
 
     triangles (T, 3), vertex indices, counter-clockwise seen from outside.
     colours one linear colour (3,) or (4,), or one a vertex (V, 3) or (V, 4); multiplied with the texture.
@@ -145,9 +138,9 @@ class Surface:
 
     @property
     def maps(self) -> dict[str, Array]:
-        """The maps that there are, by name."""
-        found = {name: getattr(self, name) for name in MAP_NAMES}
-        return {name: value for name, value in found.items() if value is not None}
+        """The existing maps, by name."""
+        maps = {name: getattr(self, name) for name in MAP_NAMES}
+        return {name: value for name, value in maps.items() if value is not None}
 
     @property
     def shadows(self) -> bool:
@@ -174,7 +167,7 @@ class Surface:
 
 
 def _freeze_map(picture: Array, name: str) -> Array:
-    """A map (H, W, 4) uint8, itself where it is frozen already: surfaces that share one keep sharing it."""
+    """A read-only map (H, W, 4) uint8; the same array if it is read-only already, so that surfaces share it."""
     known = isinstance(picture, np.ndarray) and picture.dtype == np.uint8 and not picture.flags.writeable
     if known and picture.ndim == 3 and picture.shape[2] == 4 and picture.flags.c_contiguous:
         return picture
@@ -188,7 +181,7 @@ class Lines:
     positions: Array
     colours: Array
     width: float = 2.0
-    in_front: bool = False  # drawn over everything, like bones seen through the skin
+    in_front: bool = False  # drawn over everything, like bones through the skin
 
     def __post_init__(self) -> None:
         positions = checks.array(self.positions, "positions", ("N", 2, 3))
@@ -227,11 +220,11 @@ class Dots:
 
 @dataclass(frozen=True)
 class Floor:
-    """Where the ground is and how large the figure on it.
+    """The ground, and the size of the figure on it.
 
     ground: height of the ground plane, metres; None hides it.
     size: the figure's extent, metres; sets the grid and the shadows' softness.
-    reach: radius of a sphere around the figure that holds it in every frame, metres; the shadows' extent.
+    reach: radius of a sphere that holds the figure in every frame, metres; sets the extent of the shadows.
     """
 
     ground: float | None = 0.0
@@ -247,9 +240,9 @@ class Floor:
 
 
 def floor_of(frames: Iterable[Array | Sequence[Array]], ground: float | None = None) -> Floor:
-    """The stage for a clip: `frames` yields the points (N, 3) of each frame, or a list of such arrays.
+    """The floor of a clip: `frames` yields the points (N, 3) of each frame, or a list of such arrays.
 
-    The ground lies at the lowest point of the clip unless `ground` says otherwise.
+    The ground lies at the lowest point of the clip, or at `ground`.
     """
     lowest, size, reach = np.inf, 0.0, 0.0
     for frame in frames:
@@ -267,9 +260,6 @@ def floor_of(frames: Iterable[Array | Sequence[Array]], ground: float | None = N
     return Floor(lowest if ground is None else ground, size, max(reach, 0.5 * size))
 
 
-GROUND_EXTENT = 9.0  # half-width of the ground, in sizes of the figure; its grid has faded before
-
-
 @dataclass(frozen=True)
 class SceneStyle:
     """Colours (3,) and strengths of one background. `inner` and `outer` are the backdrop's middle and corners."""
@@ -282,7 +272,7 @@ class SceneStyle:
     back: Array  # a faint cool rim at the other side
     sky: Array
     bounce: Array
-    shadow: Array  # the colour that shadows on the ground tend to
+    shadow: Array  # colour of full shadow on the ground
     shadow_strength: float
     contact_strength: float
     grid: Array
@@ -328,7 +318,7 @@ SCENE_STYLES = {
 
 
 def scene_style(background: str) -> SceneStyle:
-    """The look by name; an error lists what exists."""
+    """The style of a background; an error lists the known ones."""
     return SCENE_STYLES[checks.one_of(background, "background", SCENE_STYLES)]
 
 
@@ -345,8 +335,8 @@ class Lights:
 def lights_for(azimuth: float) -> Lights:
     """Lights that follow a camera at `azimuth` (radians), the key always from its upper left.
 
-    Near the front they travel 60 % of the way, so that a figure seen from the side shows more of the light's own side;
-    the rest they make up towards the back, where a - 0.4 sin a is a whole turn again, without a jump.
+    Near the front they follow by 60 % of the angle, so that a figure seen from the side shows more of its lit side;
+    towards the back they catch up: a - 0.4 sin a is a full turn again, without a jump.
     """
     followed = azimuth - 0.4 * sin(azimuth)
 

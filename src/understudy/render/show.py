@@ -1,4 +1,4 @@
-"""Show a take: as one picture, as a contact sheet, or as a video."""
+"""Show a take as one picture, as a contact sheet, or as a video."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ Report = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class ViewSettings:
-    """How a take is looked at. Angles in radians; `follow` None travels with a character that walks away.
+    """The camera and the picture. Angles in radians; `follow` None follows a character only if it walks away.
 
-    The camera stands where all of the take is seen, or all of `target`: a named point, a region, a part or a joint of
-    the character. `zoom` narrows the view from there. `centred` moves it in every frame, so that what it frames is in
-    the middle: for sheets of poses, not for videos. `supersample` 2 is finer and takes three times as long.
+    The camera frames the whole take, or all of `target`: a named point, a region, a part or a joint of the character.
+    `zoom` narrows the view from there. `centred` moves the camera in every frame, so that its target is in the middle:
+    for sheets of poses, not for videos. `supersample` 2 is finer and takes three times as long.
     """
 
     size: tuple[int, int] = (960, 720)
@@ -45,12 +45,12 @@ class ViewSettings:
     target: str | None = None
     zoom: float = 1.0
     centred: bool = False
-    trails: tuple[Trail, ...] = ()  # motion curves, laid over every picture
+    trails: tuple[Trail, ...] = ()  # motion trails, drawn over every picture
     trail_style: trail_drawing.TrailStyle = field(default_factory=trail_drawing.TrailStyle)
 
 
 def picture(take: RenderTake, path: str | Path, view: ViewSettings | None = None, time: float | None = None) -> str:
-    """One moment as PNG, framed as the whole take would be; returns what was done, in words."""
+    """Write one moment as PNG, framed as the whole take would be; returns a description."""
     view = view or ViewSettings(supersample=2)
     frame = 0 if time is None else int(np.argmin(np.abs(take.times - time)))
     if time is not None and not take.times[0] - 1e-6 <= time <= take.times[-1] + 1e-6:
@@ -69,9 +69,9 @@ def contact_sheet(
     captions: bool = True,
     columns: int | None = None,
 ) -> str:
-    """`count` moments, evenly spread over the take, or all of its frames, as one PNG; their captions, or nothing said.
+    """Write `count` moments, evenly spread over the take, or all of its frames, as one PNG; returns a description.
 
-    With `View.supersample` 2, pictures of 128 pixels are as smooth as large ones.
+    With `ViewSettings.supersample` 2, pictures of 128 pixels are as smooth as large ones.
     """
     if Path(path).suffix.lower() != ".png":
         raise InvalidInput(f"{path}: a contact sheet is a picture, and should end in .png")
@@ -91,7 +91,7 @@ def contact_sheet(
 
 
 def video(take: RenderTake, path: str | Path, view: ViewSettings | None = None, report: Report | None = None) -> str:
-    """The whole take as .mp4, .webm or .gif, at its own rate."""
+    """Write the whole take as .mp4, .webm or .gif, at its own rate; returns a description."""
     view = view or ViewSettings()
     check_ending(path)
     with (
@@ -106,7 +106,7 @@ def video(take: RenderTake, path: str | Path, view: ViewSettings | None = None, 
 
 
 def cameras_of(take: RenderTake, view: ViewSettings) -> tuple[list[Camera], Floor]:
-    """The camera of each frame of a take, and the stage that it stands on."""
+    """The camera of each frame of a take, and the floor."""
     outlines = take.outlines()
     stage = floor_of(outlines, ground=_ground_height(outlines))
     follow = _walks_away(outlines) if view.follow is None else view.follow
@@ -149,17 +149,17 @@ def _with_trails(shown: Array, renderer: Renderer, camera: Camera, view: ViewSet
 
 
 def _ground_height(outlines: Array) -> float | None:
-    """The ground is at height 0 where the figure comes near it, else at its own lowest point.
+    """0 if the figure comes near height 0, else None for its own lowest point.
 
-    A fifth of the size: feet of a character that stands on the ground dip a little below it or stay a little above, and
-    one that is modelled around its centre, or floats, is off by more.
+    Near is up to a fifth of the size: the feet of a standing character lie a little below or above the ground, and a
+    character that is modelled around its centre, or floats, is off by more.
     """
     lowest, size = float(outlines[..., 1].min()), float(np.ptp(outlines[0], axis=0).max())
     return 0.0 if -0.02 * size <= lowest <= 0.2 * size else None
 
 
 def _walks_away(outlines: Array) -> bool:
-    """Whether the figure leaves its place by more than its own size."""
+    """Whether the figure moves by more than 1.5 times its size."""
     centres, size = outlines.mean(axis=1)[:, (0, 2)], float(np.ptp(outlines[0], axis=0).max())
     return bool(np.ptp(centres, axis=0).max() > 1.5 * size)
 

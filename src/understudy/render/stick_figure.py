@@ -17,10 +17,10 @@ from understudy.errors import InvalidInput
 from understudy.render.scene import Surface, SurfaceFinish, linear_from_srgb
 
 BONE_COLOUR, JOINT_COLOUR = "#2f9e91", "#f2a33a"
-RING_POSITION_RATIO = 0.16  # where along a bone its ring sits, from the parent
+RING_POSITION_RATIO = 0.16  # position of the widest ring along a bone, from the parent
 BONE_HALF_WIDTH_RATIO = 0.085  # a bone's half-width, of its length
 MIN_HALF_WIDTH_RATIO, MAX_HALF_WIDTH_RATIO = 0.0075, 0.022  # bounds on the half-width, of the figure's size
-MAX_HALF_WIDTH_PER_LENGTH = 0.22  # and, above the former, of the bone's length: fingers stay slender
+MAX_HALF_WIDTH_PER_LENGTH = 0.22  # of the bone's length, also below the least: fingers stay slender
 
 
 def bone_mesh(

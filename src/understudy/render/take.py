@@ -1,4 +1,4 @@
-"""A take: an animation made ready to be drawn, whatever it came from.
+"""A take: an animation that is ready to be drawn, from any source.
 
 A character with a skin is drawn as its parts; one without (a motion capture) as a stick figure; markers alone as dots.
 Vertices are computed a few frames at a time, so that a long clip of a large character fits in memory.
@@ -22,7 +22,7 @@ from understudy.render.scene import Dots, Surface, linear_from_srgb
 from understudy.render.stick_figure import stick_figure_surface
 from understudy.render.surfaces import surfaces_of
 
-BLOCK_VERTICES = 8_000_000  # vertices computed at once: 96 MB, ten seconds of a detailed character
+BLOCK_VERTICES = 8_000_000  # computed at once: 96 MB, ten seconds of a detailed character
 MARKER_COLOUR = "#2f9e91"
 # Half of the 26 neighbours of a cell; the others are opposite. The faces of a cube give the exact box.
 OUTLINE_DIRECTIONS = tuple((a - 1, b - 1, c - 1) for a, b, c in np.ndindex(3, 3, 3) if (a, b, c) > (1, 1, 1))
@@ -30,7 +30,7 @@ OUTLINE_DIRECTIONS = tuple((a - 1, b - 1, c - 1) for a, b, c in np.ndindex(3, 3,
 
 @dataclass(frozen=True)
 class DrawList:
-    """What one frame needs: an array of vertices and of normals for each surface, and dots."""
+    """The arrays of one frame: vertices and normals for each surface, and dots."""
 
     vertices: list[Array]
     normals: list[Array | None]
@@ -39,9 +39,9 @@ class DrawList:
 
 @dataclass(frozen=True)
 class FramePlayer:
-    """One member of the cast: `poses(start, stop)` gives the points (N, 3) of frames, `draw` what is drawn of them.
+    """One character or marker set: `poses(start, stop)` gives the points (N, 3) of frames, `draw` their draw list.
 
-    `character` where the points are its vertices; `rig` and `rows` (F, C) where there is a character at all.
+    `character` is set if the points are its vertices; `rig` and `rows` (F, C) if there is a character.
     """
 
     surfaces: list[Surface]
@@ -53,9 +53,9 @@ class FramePlayer:
 
 
 class RenderTake:
-    """F frames at `times` (F,), of an `animation` where there is one.
+    """F frames at `times` (F,), of an `animation` if there is one.
 
-    `surfaces` stay the same; `draw(f)` gives the rest of frame f.
+    `surfaces` are constant; `draw(f)` gives the rest of frame f.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class RenderTake:
         return len(self.times)
 
     def _poses(self, frame: int) -> list[Array]:
-        """The points of each player; frames near this one are computed along and kept for the next call."""
+        """The points of each player; a block of frames around this one is computed at once."""
         start = frame - frame % self._block
         if start != self._start:
             stop = min(start + self._block, len(self))
@@ -88,7 +88,7 @@ class RenderTake:
         return [poses[frame - start] for poses in self._ready]
 
     def draw(self, frame: int) -> DrawList:
-        """The drawing of one frame."""
+        """The draw list of one frame."""
         drawings = [player.draw(points) for player, points in zip(self.players, self._poses(frame))]
         return DrawList(
             [v for drawing in drawings for v in drawing.vertices],
@@ -99,7 +99,7 @@ class RenderTake:
     def outlines(self, target: str | None = None) -> Array:
         """(F, 26, 3) the outermost points of each frame in 26 directions, of everything or of a target, for the camera.
 
-        `target` is looked for in the first character that is drawn with its mesh.
+        `target` is a name in the first character that is drawn with its mesh.
         """
         chosen = None if target is None else self._target(target)
         result = np.full((len(self), 2 * len(OUTLINE_DIRECTIONS), 3), np.nan)
@@ -111,7 +111,7 @@ class RenderTake:
             clouds = [points for points in clouds if len(points)]
             if clouds:
                 result[frame] = _outline_points(np.concatenate(clouds) if len(clouds) > 1 else clouds[0])
-        # a frame in which nothing is seen is looked at as the first in which something is
+        # an empty frame gets the outline of the first frame that is not
         empty = np.isnan(result[:, 0, 0])
         result[empty] = 0.0 if empty.all() else result[np.argmin(empty)]
         return result
@@ -131,7 +131,7 @@ class RenderTake:
         character: str | None = None,
         bones: bool = False,
     ) -> RenderTake:
-        """The take of one animation of a file (the first by default), or of its rest pose where nothing moves."""
+        """The take of one animation of a file (the first by default), or of its rest pose if it has none."""
         animation = asset.animation(clip) if clip is not None or asset.animations else None
         times, own_rate = np.zeros(1), 24.0
         if animation is not None:
@@ -148,7 +148,7 @@ class RenderTake:
     def from_rows(
         cls, rig: PosedRig, rows: ArrayLike, captions: Sequence[str] | None = None, rate: float = 24.0
     ) -> RenderTake:
-        """A take of one character from the rows (F, C) of its rig: poses of a library, or a clip made by a program.
+        """A take of one character from the rows (F, C) of its rig: poses, or a computed clip.
 
         `captions` name the frames on a contact sheet, instead of their times.
         """
@@ -163,18 +163,18 @@ class RenderTake:
 
 
 def _outline_points(points: Array, radius: float = 0.0) -> Array:
-    """(26, 3) of balls around points (N, 3).
+    """(26, 3) the outermost points of balls around points (N, 3).
 
-    By sums of columns: a product of matrices this thin takes ten times as long.
+    Computed by sums of columns: a product of such thin matrices takes ten times as long.
     """
     columns = np.ascontiguousarray(points.T)
-    found, ways = [], []
+    outermost, directions = [], []
     for direction in OUTLINE_DIRECTIONS:
         along = sum(sign * column for sign, column in zip(direction, columns) if sign)
-        found += [np.argmax(along), np.argmin(along)]
-        way = np.array(direction) / np.linalg.norm(direction)
-        ways += [way, -way]
-    return points[found] + radius * np.array(ways)
+        outermost += [np.argmax(along), np.argmin(along)]
+        unit = np.array(direction) / np.linalg.norm(direction)
+        directions += [unit, -unit]
+    return points[outermost] + radius * np.array(directions)
 
 
 def _player(rig: PosedRig, values: Array, bones: bool) -> FramePlayer:
@@ -212,7 +212,7 @@ def _stick_player(rig: PosedRig, values: Array) -> FramePlayer:
 def _marker_take(animation: Clip | Curves | None, times: Array, rate: float) -> RenderTake:
     columns = np.zeros(0, np.int64) if animation is None else animation.channels.columns_of("marker")
     if animation is None or not columns.size:
-        raise InvalidInput("there is nothing to draw here: neither a character nor markers")
+        raise InvalidInput("there is nothing to draw: the input has neither a character nor markers")
     positions = animation.sample(times)[:, columns].reshape(len(times), -1, 3)
 
     seen = [points[np.isfinite(points).all(axis=1)] for points in positions]

@@ -1,7 +1,7 @@
-"""Trails: the path of a point of the character through the world, frame by frame, with the keys that shape it.
+"""Trails: the path of a point of the character through the world, with a dot for each frame and the keys that shape it.
 
-A trail is measured once for a whole take and drawn in every picture of it. Between frames the path is the
-animation's own, not a chord: a fast arc stays round.
+A trail is measured once for a whole take and drawn in every picture of it. Between frames the path is the animation's
+own, not a chord: a fast arc stays round.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from understudy.maths import transform
 from understudy.render.take import RenderTake
 
 LINE_POINTS_PER_FRAME = 4  # points of the path from frame to frame
-BAKED_KEY_SHARE = 0.6  # keys at more than this part of the frames are a bake, not a person's
-BLOCK_VERTICES = 8_000_000  # vertices computed at once, to find one of them in each frame
+BAKED_KEY_SHARE = 0.6  # of the frames: a curve with keys at more of them counts as baked
+BLOCK_VERTICES = 8_000_000  # computed at once, to find one of them in each frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +41,12 @@ class Trail:
     keys: Array  # (K, 3)
 
     def position_at(self, time: float) -> Array:
-        """(3,) where the point is at a time, on the line."""
+        """(3,) the position at a time, on the line."""
         return np.array([np.interp(time, self.line_times, column) for column in self.line.T])
 
     @property
     def speed(self) -> Array:
-        """(L,) metres a second along the line, smooth over a frame."""
+        """(L,) speed along the line, metres a second."""
         if len(self.line) < 2:
             return np.zeros(len(self.line))
         return np.linalg.norm(np.gradient(self.line, self.line_times, axis=0), axis=1)
@@ -61,20 +61,20 @@ def trail_of_animation(
     keys = key_times(rig, animation, point)
     line = np.unique(np.concatenate([_line_times(frames, rig, point), keys[(keys > frames[0]) & (keys < frames[-1])]]))
 
-    def placed(when: Array) -> tuple[Array, Array]:
+    def frames_at(when: Array) -> tuple[Array, Array]:
         return (
             point_frames(rig, rig.pose(animation, when), point)
             if len(when)
             else (np.zeros((0, 3)), np.zeros((0, 3, 3)))
         )
 
-    positions, axes = placed(frames)
+    positions, axes = frames_at(frames)
     called = name if name is not None else point.joint or point.name
-    return Trail(called, frames, positions, axes, line, placed(line)[0], keys, placed(keys)[0])
+    return Trail(called, frames, positions, axes, line, frames_at(line)[0], keys, frames_at(keys)[0])
 
 
 def trail_of_take(take: RenderTake, point: Point | str) -> Trail:
-    """The trail of a point of the first character in a take that has it; a name may be that of a marker, too."""
+    """The trail of a point of the first character in a take that has it; a name may also be that of a marker."""
     refused: InvalidInput | None = None
     for player in take.players:
         if player.rig is None or player.rows is None:
@@ -131,9 +131,9 @@ def point_frames(rig: PosedRig, rows: Array, point: Point) -> tuple[Array, Array
 
 
 def key_times(rig: PosedRig, animation: Clip | Curves, point: Point) -> Array:
-    """(K,) the times of the keys that move a point: its joint's and those above it.
+    """(K,) the times of the keys that move a point: those of its joint and its ancestors.
 
-    None where frames were baked, or where a format that knows no free tangents has put keys on nearly all of them.
+    Empty for baked frames, also where a format without free tangents has keys on nearly all frames.
     """
     if not isinstance(animation, Curves):
         return np.zeros(0)
@@ -148,7 +148,7 @@ def key_times(rig: PosedRig, animation: Clip | Curves, point: Point) -> Array:
 
 
 def _chain(rig: PosedRig, joint: str) -> set[str]:
-    """A joint and all those above it, by name."""
+    """A joint and its ancestors, by name."""
     skeleton = rig.character.skeleton
     found, at = set(), skeleton.index(joint)
     while at >= 0:
@@ -158,7 +158,7 @@ def _chain(rig: PosedRig, joint: str) -> set[str]:
 
 
 def _line_times(frames: Array, rig: PosedRig, point: Point) -> Array:
-    """Times of the line through frames (F,); at the frames alone where a vertex costs a large mesh each time."""
+    """Times of the line through frames (F,); only the frames, if a vertex of a large mesh would cost too much."""
     costly = (
         point.vertex is not None and len(frames) * LINE_POINTS_PER_FRAME * rig.character.vertex_count > BLOCK_VERTICES
     )

@@ -1,7 +1,7 @@
-"""Trails laid over a picture: a line, a dot a frame, diamonds at keys, and where the point is now.
+"""Trails drawn over a picture: a line, a dot for each frame, diamonds at keys, and the current position.
 
-Past and future have two tones, and the past is thinner, so that colour does not carry the meaning alone; or the colour
-says how fast the point moves. What lies behind the character is seen through it, faintly.
+Past and future have two colours, and the past is thinner, so that the meaning does not depend on colour alone; or the
+colour shows the speed of the point. Parts behind the character are drawn faintly.
 """
 
 from __future__ import annotations
@@ -18,26 +18,18 @@ from understudy.render.camera import Camera
 from understudy.render.overlay import Overlay
 from understudy.render.trail import Trail
 
-# Distance (N,) along the view to the nearest solid surface at pixels (N,), (N,): columns, rows. Infinite where none is.
+# Distance (N,) along the view to the nearest solid surface at pixels (N,), (N,): columns, rows; infinite for none.
 Distances = Callable[[Array, Array], Array]
 
 COLOURINGS = ("time", "speed")
-SPEED_COLOURS = (
-    "#3d4fb8",
-    "#1f8fc4",
-    "#2bb38a",
-    "#b9c63c",
-    "#f5a623",
-    "#e8502f",
-)  # from slow to fast, even in lightness steps
-AXIS_COLOURS = ("#e0483e", "#5fa83a", "#3f7fe0")  # x, y, z, as everywhere
-MIN_DOT_PIXELS, MAX_DOT_PIXELS = (
-    2.4,
-    5.6,
-)  # diameters of a frame's dot, pixels; between them 0.6 of the way from dot to dot
-KEY_RADIUS_PIXELS, MIN_KEY_RADIUS_PIXELS, NOW_RADIUS_PIXELS = 5.8, 3.4, 4.6  # radii in pixels
-REFERENCE_HEIGHT_PIXELS = 720.0  # of a picture, for which all sizes are given
-SURFACE_TOLERANCE_RATIO = 0.004  # of the camera's distance: a point so little behind a surface counts as on it
+# From slow to fast, in even steps of lightness.
+SPEED_COLOURS = ("#3d4fb8", "#1f8fc4", "#2bb38a", "#b9c63c", "#f5a623", "#e8502f")
+AXIS_COLOURS = ("#e0483e", "#5fa83a", "#3f7fe0")  # x, y, z
+# Diameters of a frame's dot; between them it is 0.6 of the distance to the next dot.
+MIN_DOT_PIXELS, MAX_DOT_PIXELS = 2.4, 5.6
+KEY_RADIUS_PIXELS, MIN_KEY_RADIUS_PIXELS, NOW_RADIUS_PIXELS = 5.8, 3.4, 4.6
+REFERENCE_HEIGHT_PIXELS = 720.0  # height of the picture for which all sizes are given
+SURFACE_TOLERANCE_RATIO = 0.004  # of the camera's distance: a point less far behind a surface counts as on it
 
 
 @dataclass(frozen=True)
@@ -49,7 +41,7 @@ class TrailColours:
     key: Array
     edge: Array
     halo: Array
-    faded: Array  # a trail of before, for comparison
+    faded: Array  # of a trail before an edit
 
 
 TRAIL_COLOURS = {
@@ -63,9 +55,8 @@ class TrailStyle:
     """How trails are drawn.
 
     `colouring` is "time" (past and future) or "speed" (slow to fast over all trails together); `colour` (3,) sRGB draws
-    the whole trail in one instead. `axes` draws the point's own directions at every so many frames, 0 at none, `reach`
-    metres long. `around` shows only so many seconds before and after. `through` is how strong a trail is behind a
-    surface.
+    the whole trail in one colour. `axes` draws the point's axes at every so many frames, 0 at none, `reach` metres
+    long. `around` shows only so many seconds before and after. `through` is the opacity of a trail behind a surface.
     """
 
     colouring: str = "time"
@@ -77,7 +68,7 @@ class TrailStyle:
     dots: bool = True
     keys: bool = True
     now: bool = True
-    names: bool = True  # beside the moment's dots, where there are several trails
+    names: bool = True  # beside the current positions, if there are several trails
     width: float = 2.6
 
     def __post_init__(self) -> None:
@@ -93,7 +84,7 @@ def draw_trails(
     background: str = "warm",
     distances: Distances | None = None,
 ) -> None:
-    """Lay trails over a picture that this camera saw, at the moment `now`; `distances` tells what hides them."""
+    """Draw trails over a picture of this camera at the time `now`; `distances` is used to find hidden parts."""
     pen = TrailPen(
         overlay, camera, style, TRAIL_COLOURS[checks.one_of(background, "background", TRAIL_COLOURS)], distances
     )
@@ -107,18 +98,18 @@ def draw_trails(
 
 
 class TrailPen:
-    """Draws in the world on one picture: places are projected, sizes are pixels of a picture 720 high."""
+    """Draws on one picture in world coordinates; sizes are pixels of a picture 720 high."""
 
     def __init__(
         self, overlay: Overlay, camera: Camera, style: TrailStyle, ink: TrailColours, distances: Distances | None = None
     ) -> None:
         self.overlay, self.camera, self.style, self.ink, self.distances = overlay, camera, style, ink, distances
-        # by less than the picture: marks of a small one have to be seen as well
+        # a power below 1, so that marks stay visible in small pictures
         share = min(overlay.height, 0.75 * overlay.width) / REFERENCE_HEIGHT_PIXELS
         self.scale = float(np.clip(share**0.6, 0.5, 3.0))
 
     def trail(self, trail: Trail, now: float | None, fastest: float) -> None:
-        """One trail with all that belongs to it."""
+        """Draw one trail with its line, dots, keys and current position."""
         style = self.style
         near = _visible_times(trail.line_times, now, style.around)
         times, line = trail.line_times[near], trail.line[near]
@@ -132,12 +123,12 @@ class TrailPen:
             frames = trail.times[shown]
             colours = np.stack([np.interp(frames, times, column) for column in tints.T], axis=1)
             self.dots(trail.positions[shown], colours)
-        held = _visible_times(trail.key_times, now, style.around)
-        if style.keys and held.any():
-            self.keys(trail.keys[held])
+        visible_keys = _visible_times(trail.key_times, now, style.around)
+        if style.keys and visible_keys.any():
+            self.keys(trail.keys[visible_keys])
         if style.now and now is not None and trail.times[0] - 1e-9 <= now <= trail.times[-1] + 1e-9:
-            here = trail.position_at(now)[None]
-            self.shapes("disc", here, NOW_RADIUS_PIXELS, np.ones(3), hidden=1.0)
+            position = trail.position_at(now)[None]
+            self.shapes("disc", position, NOW_RADIUS_PIXELS, np.ones(3), hidden=1.0)
 
     def _tints(self, trail: Trail, times: Array, now: float | None, fastest: float, near: Array) -> Array:
         """(L, 3) the colour along a line at times (L,)."""
@@ -152,13 +143,13 @@ class TrailPen:
         """A line through points (L, 3) in colours (L, 3), thinner where `thin` (L,)."""
         pixels, depth = self._project(line)
         strength = self._strength(pixels, depth, self.style.through)
-        if len(strength) > 2:  # eased over three points, so that the line does not break off at an outline
+        if len(strength) > 2:  # smoothed over three points, so that the line does not end abruptly at an outline
             padded = np.pad(strength, 1, mode="edge")
             strength = (padded[:-2] + padded[1:-1] + padded[2:]) / 3.0
         whole = (depth[:-1] > self.camera.near) & (depth[1:] > self.camera.near)
         thin = np.zeros(len(line), bool) if thin is None else thin
         ends = np.stack([np.column_stack([tints, strength])[i : len(line) - 1 + i] for i in (0, 1)], axis=1)
-        # each stretch has the colour of its later end: the tone turns at the present, not over a frame before it
+        # each piece has the colour of its later end: the colour changes at the present, not over a frame before it
         ends[:, 0, :3] = np.where((thin[:-1] != thin[1:])[:, None], ends[:, 1, :3], ends[:, 0, :3])
         halo = ends * [1.0, 1.0, 1.0, 0.55]
         halo[..., :3] = self.ink.halo
@@ -172,7 +163,7 @@ class TrailPen:
             self.overlay.strokes(pixels[:-1][part], pixels[1:][part], width, ends[part])
 
     def dots(self, points: Array, colours: Array) -> None:
-        """A dot at each of points (N, 3), in colours (N, 3): as large as the way to the next one lets it be."""
+        """A dot at each of points (N, 3), in colours (N, 3); smaller where they are close."""
         pixels, depth = self._project(points)
         size = np.clip(0.6 * _gaps(pixels), MIN_DOT_PIXELS * self.scale, MAX_DOT_PIXELS * self.scale)
         strength = self._strength(pixels, depth, self.style.through)
@@ -185,7 +176,7 @@ class TrailPen:
         self.overlay.shapes("disc", pixels, radius, np.column_stack([colours, strength]))
 
     def keys(self, points: Array) -> None:
-        """Diamonds at points (K, 3) of one trail, in its order: smaller where they crowd."""
+        """Diamonds at points (K, 3) of one trail, in its order; smaller where they are close."""
         pixels, _ = self._project(points)
         self.shapes(
             "diamond",
@@ -252,15 +243,15 @@ class TrailPen:
         if not len(points):
             return np.zeros((0, 2)), np.zeros(0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = self.camera.project(points)
+            projected = self.camera.project(points)
         size = np.array([self.overlay.width, self.overlay.height])
-        pixels = np.stack([0.5 + 0.5 * found[:, 0], 0.5 - 0.5 * found[:, 1]], axis=1) * size
-        behind = found[:, 2] <= self.camera.near
+        pixels = np.stack([0.5 + 0.5 * projected[:, 0], 0.5 - 0.5 * projected[:, 1]], axis=1) * size
+        behind = projected[:, 2] <= self.camera.near
         pixels[behind] = -1e6
-        return pixels, np.where(behind, 0.0, found[:, 2])
+        return pixels, np.where(behind, 0.0, projected[:, 2])
 
     def _strength(self, pixels: Array, depth: Array, hidden: float) -> Array:
-        """(N,) 1 where a point is in sight, `hidden` where a surface is before it, 0 behind the camera."""
+        """(N,) 1 for visible points, `hidden` for points behind a surface, 0 behind the camera."""
         columns, rows = np.floor(pixels).astype(np.int64).T
         size = self.overlay.width, self.overlay.height
         inside = (columns >= 0) & (columns < size[0]) & (rows >= 0) & (rows < size[1])
@@ -273,7 +264,7 @@ class TrailPen:
 
 
 def top_speed(trails: Sequence[Trail]) -> float:
-    """Metres a second, above which all is drawn as fast. A jump between two frames does not make the rest look slow."""
+    """The speed of the fastest colour, m/s: a high percentile, so that one jump does not make the rest look slow."""
     return max([float(np.percentile(trail.speed, 98.0)) for trail in trails if len(trail.line)], default=0.0)
 
 
@@ -285,7 +276,7 @@ def speed_colours(share: Array) -> Array:
 
 
 def _gaps(pixels: Array) -> Array:
-    """(N,) from each of a row of places (N, 2) to the nearer of its neighbours in the row."""
+    """(N,) the distance from each of a sequence of points (N, 2) to the nearer of its neighbours."""
     if len(pixels) < 2:
         return np.full(len(pixels), np.inf)
     steps = np.hypot(*np.diff(pixels, axis=0).T)

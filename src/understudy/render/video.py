@@ -1,20 +1,16 @@
-"""Animated GIFs with one good palette and the right speed.
-
-The palette is chosen from pictures all over the clip, so frames wait in a temporary file until the last one is known.
-Gradients are dithered with a fixed 8 x 8 pattern: unlike error diffusion it does not crawl from frame to frame, and
-what stands still compresses away.
-
-A GIF counts time in hundredths of a second, and browsers play delays under two of them at a tenth of the speed. Delays
-are therefore shared out so that the total stays right (24 a second becomes 4, 4, 4, 5, ...), and above 50 frames a
-second some are left out.
-
-Moving pictures, frame by frame: MP4 (H.264), WebM (VP9) and GIF, by the ending of the file's name.
-
-A file appears whole or not at all: frames go to a temporary name, which is renamed when the last one is in.
+"""Videos, frame by frame: MP4 (H.264), WebM (VP9) and GIF, by the ending of the file's name.
 
     with open_video("walk.mp4", rate=24, total=240) as video:
         for picture in pictures:
             video.add(picture)
+
+Files are written atomically: frames go to a temporary file, which is renamed after the last one.
+
+A GIF has one palette, chosen from pictures all over the clip, so its frames wait in a temporary file until the last one
+is known. Gradients are dithered with a fixed 8 x 8 pattern: unlike error diffusion it does not crawl from frame to
+frame, and unchanged areas compress well. GIF delays are hundredths of a second, and browsers play delays below two of
+them at a tenth of the speed. Delays are therefore distributed so that the total is right (24 a second becomes 4, 4, 4,
+5, ...), and above 50 frames a second some frames are left out.
 """
 
 from __future__ import annotations
@@ -34,96 +30,10 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput, UnderstudyError
 from understudy.render.picture import check_picture
 
-PALETTE_SAMPLE_FRAMES, PALETTE_SAMPLE_PIXELS = 12, 320
-MIN_DELAY_CENTISECONDS = 2  # hundredths of a second
-DITHER_WIDTH_STEPS = (
-    10.0  # width of the pattern in 8-bit steps: about the distance of neighbours in a palette of 255 colours
-)
-
-
-class GifEncoder:
-    """Collects pictures on the disk and writes the GIF at the end."""
-
-    def __init__(self, path: Path, rate: Fraction) -> None:
-        self.path, self.rate = path, rate
-        self.store: Any = TemporaryFile()  # noqa: SIM115 - closed by finish or abandon
-        self.shape: tuple[int, ...] = ()
-        self.count = 0
-
-    def add(self, picture: Array) -> None:
-        """Keep one picture (H, W, 3) uint8."""
-        self.shape = picture.shape
-        self.store.write(np.ascontiguousarray(picture).tobytes())
-        self.count += 1
-
-    def finish(self) -> None:
-        """Choose the palette and write all frames."""
-        try:
-            shown, delays = gif_timing(self.count, self.rate)
-            palette = self._palette()
-            frames = self._quantise(shown, palette)
-            next(frames).save(
-                self.path,
-                format="GIF",
-                save_all=True,
-                append_images=frames,
-                duration=[10 * delay for delay in delays],
-                loop=0,
-                disposal=1,
-                optimize=False,
-            )
-        finally:
-            self.store.close()
-
-    def abandon(self) -> None:
-        """Forget the pictures."""
-        self.store.close()
-
-    def _picture(self, index: int) -> Array:
-        size = int(np.prod(self.shape))
-        self.store.seek(index * size)
-        return np.frombuffer(self.store.read(size), dtype=np.uint8).reshape(self.shape)
-
-    def _palette(self) -> Any:
-        from PIL import Image
-
-        picks = np.unique(np.linspace(0, self.count - 1, PALETTE_SAMPLE_FRAMES).round().astype(int))
-        step = max(1, ceil(max(self.shape[:2]) / PALETTE_SAMPLE_PIXELS))
-        mosaic = np.concatenate([self._picture(i)[::step, ::step] for i in picks])
-        return Image.fromarray(np.ascontiguousarray(mosaic)).quantize(255, method=Image.Quantize.MEDIANCUT, kmeans=1)
-
-    def _quantise(self, shown: list[int], palette: Any) -> Iterator[Any]:
-        from PIL import Image
-
-        pattern = np.tile(_bayer() * DITHER_WIDTH_STEPS, [ceil(n / 8) for n in self.shape[:2]])[
-            : self.shape[0], : self.shape[1], None
-        ]
-        for index in shown:
-            dithered = np.clip(self._picture(index) + pattern, 0, 255).astype(np.uint8)
-            yield Image.fromarray(dithered).quantize(palette=palette, dither=Image.Dither.NONE)
-
-
-def gif_timing(count: int, rate: Fraction) -> tuple[list[int], list[int]]:
-    """Which of `count` frames to show, and how long each, in hundredths of a second; the sum is right within one."""
-    starts: list[int] = []
-    shown: list[int] = []
-    for index in range(count):
-        start = round(100 * index / rate)
-        if not starts or start - starts[-1] >= MIN_DELAY_CENTISECONDS:
-            starts.append(start)
-            shown.append(index)
-    end = max(round(100 * count / rate), starts[-1] + MIN_DELAY_CENTISECONDS)
-    return shown, [after - before for before, after in zip(starts, [*starts[1:], end])]
-
-
-def _bayer() -> Array:
-    """The 8 x 8 ordered dither pattern, in (-0.5, 0.5)."""
-    pattern = np.zeros((1, 1))
-    for _ in range(3):
-        pattern = np.block([[4 * pattern, 4 * pattern + 2], [4 * pattern + 3, 4 * pattern + 1]])
-    return (pattern + 0.5) / 64.0 - 0.5
-
-
+PALETTE_SAMPLE_FRAMES, PALETTE_SAMPLE_PIXELS = 12, 320  # pictures, and their largest side, for the palette
+MIN_DELAY_CENTISECONDS = 2
+# Amplitude of the pattern in 8-bit steps: about the distance of neighbours in a palette of 255 colours.
+DITHER_WIDTH_STEPS = 10.0
 Progress = Callable[[int, int | None], None]
 ENDINGS = (".mp4", ".webm", ".gif")
 # Encoders in order of preference, and their settings for a picture without visible loss.
@@ -140,17 +50,47 @@ class VideoEncoder(Protocol):
     """Turns pictures into a file at a path."""
 
     def add(self, picture: Array) -> None:
-        """Take one picture (H, W, 3) uint8."""
+        """Add one picture (H, W, 3) uint8."""
 
     def finish(self) -> None:
-        """Write what is still held back and close the file."""
+        """Write the remaining frames and close the file."""
 
     def abandon(self) -> None:
-        """Let go of everything, after an error."""
+        """Release everything after an error."""
+
+
+@contextmanager
+def open_video(
+    path: str | Path, rate: float | Fraction, total: int | None = None, progress: Progress | None = None
+) -> Iterator[VideoWriter]:
+    """A writer for .mp4, .webm or .gif at `rate` frames a second; `progress(done, total)` is called after each picture.
+
+    If the block raises, no file is written, and an older one of that name stays.
+    """
+    check_ending(path)
+    with files.write_atomically(path) as temporary:
+        writer = VideoWriter(temporary, exact_rate(rate), total, progress)
+        try:
+            yield writer
+            if writer.encoder is None:
+                raise InvalidInput(f"{path}: a video needs at least one picture")
+            writer.encoder.finish()
+        except BaseException:
+            if writer.encoder is not None:
+                writer.encoder.abandon()
+            raise
+
+
+def check_ending(path: str | Path) -> str:
+    """The ending of a video's name, in lower case; an unknown one raises."""
+    ending = Path(path).suffix.lower()
+    if ending not in ENDINGS:
+        raise InvalidInput(f"{path}: cannot write a video that ends in {ending!r}; available: {', '.join(ENDINGS)}")
+    return ending
 
 
 def exact_rate(rate: float | Fraction) -> Fraction:
-    """Frames a second as a fraction: 29.97 means 30000/1001, as it does everywhere in film."""
+    """Frames a second as a fraction; 29.97 means 30000/1001."""
     if not isinstance(rate, Fraction):
         checks.positive(rate, "rate")
         if not 0.01 <= rate <= 1000:
@@ -166,7 +106,7 @@ def exact_rate(rate: float | Fraction) -> Fraction:
 
 
 class VideoWriter:
-    """A video in the making, at a temporary path; `open_video` makes one and puts the finished file in its place."""
+    """Writes a video to a temporary path; `open_video` makes one and renames the finished file."""
 
     def __init__(self, path: Path, rate: Fraction, total: int | None, progress: Progress | None) -> None:
         self.path, self.rate, self.total, self.progress = path, rate, total, progress
@@ -216,7 +156,7 @@ class AvEncoder:
         stream.width, stream.height = width + width % 2, height + height % 2
         stream.pix_fmt = "yuv420p"
         stream.codec_context.time_base = self.time_base
-        # Untagged video is shown with one matrix or another by its size; say which one was used.
+        # Players guess the colour matrix of untagged video from its size, so it is stated.
         stream.codec_context.colorspace = av.video.reformatter.Colorspace.ITU709
         stream.codec_context.color_range = av.video.reformatter.ColorRange.MPEG
         self.stream = stream
@@ -244,31 +184,84 @@ class AvEncoder:
         self.container.close()
 
 
-def check_ending(path: str | Path) -> str:
-    """The ending of a video's name, in lower case; an error lists what can be written."""
-    ending = Path(path).suffix.lower()
-    if ending not in ENDINGS:
-        raise InvalidInput(f"{path}: cannot write a video that ends in {ending!r}; available: {', '.join(ENDINGS)}")
-    return ending
+class GifEncoder:
+    """Collects pictures in a temporary file and writes the GIF at the end."""
 
+    def __init__(self, path: Path, rate: Fraction) -> None:
+        self.path, self.rate = path, rate
+        self.store: Any = TemporaryFile()  # noqa: SIM115 - closed by finish or abandon
+        self.shape: tuple[int, ...] = ()
+        self.count = 0
 
-@contextmanager
-def open_video(
-    path: str | Path, rate: float | Fraction, total: int | None = None, progress: Progress | None = None
-) -> Iterator[VideoWriter]:
-    """A writer for .mp4, .webm or .gif at `rate` frames a second; `progress(done, total)` is called after each picture.
+    def add(self, picture: Array) -> None:
+        """Store one picture (H, W, 3) uint8."""
+        self.shape = picture.shape
+        self.store.write(np.ascontiguousarray(picture).tobytes())
+        self.count += 1
 
-    Leaving the block by an exception leaves no file, and an older one of that name as it was.
-    """
-    check_ending(path)
-    with files.write_atomically(path) as temporary:
-        writer = VideoWriter(temporary, exact_rate(rate), total, progress)
+    def finish(self) -> None:
+        """Choose the palette and write all frames."""
         try:
-            yield writer
-            if writer.encoder is None:
-                raise InvalidInput(f"{path}: a video needs at least one picture")
-            writer.encoder.finish()
-        except BaseException:
-            if writer.encoder is not None:
-                writer.encoder.abandon()
-            raise
+            shown, delays = gif_timing(self.count, self.rate)
+            palette = self._palette()
+            frames = self._quantise(shown, palette)
+            next(frames).save(
+                self.path,
+                format="GIF",
+                save_all=True,
+                append_images=frames,
+                duration=[10 * delay for delay in delays],
+                loop=0,
+                disposal=1,
+                optimize=False,
+            )
+        finally:
+            self.store.close()
+
+    def abandon(self) -> None:
+        """Discard the pictures."""
+        self.store.close()
+
+    def _picture(self, index: int) -> Array:
+        size = int(np.prod(self.shape))
+        self.store.seek(index * size)
+        return np.frombuffer(self.store.read(size), dtype=np.uint8).reshape(self.shape)
+
+    def _palette(self) -> Any:
+        from PIL import Image
+
+        picks = np.unique(np.linspace(0, self.count - 1, PALETTE_SAMPLE_FRAMES).round().astype(int))
+        step = max(1, ceil(max(self.shape[:2]) / PALETTE_SAMPLE_PIXELS))
+        mosaic = np.concatenate([self._picture(i)[::step, ::step] for i in picks])
+        return Image.fromarray(np.ascontiguousarray(mosaic)).quantize(255, method=Image.Quantize.MEDIANCUT, kmeans=1)
+
+    def _quantise(self, shown: list[int], palette: Any) -> Iterator[Any]:
+        from PIL import Image
+
+        pattern = np.tile(_bayer() * DITHER_WIDTH_STEPS, [ceil(n / 8) for n in self.shape[:2]])[
+            : self.shape[0], : self.shape[1], None
+        ]
+        for index in shown:
+            dithered = np.clip(self._picture(index) + pattern, 0, 255).astype(np.uint8)
+            yield Image.fromarray(dithered).quantize(palette=palette, dither=Image.Dither.NONE)
+
+
+def gif_timing(count: int, rate: Fraction) -> tuple[list[int], list[int]]:
+    """The frames to show of `count`, and their delays in hundredths of a second; the sum is right within one."""
+    starts: list[int] = []
+    shown: list[int] = []
+    for index in range(count):
+        start = round(100 * index / rate)
+        if not starts or start - starts[-1] >= MIN_DELAY_CENTISECONDS:
+            starts.append(start)
+            shown.append(index)
+    end = max(round(100 * count / rate), starts[-1] + MIN_DELAY_CENTISECONDS)
+    return shown, [after - before for before, after in zip(starts, [*starts[1:], end])]
+
+
+def _bayer() -> Array:
+    """The 8 x 8 ordered dither pattern, in (-0.5, 0.5)."""
+    pattern = np.zeros((1, 1))
+    for _ in range(3):
+        pattern = np.block([[4 * pattern, 4 * pattern + 2], [4 * pattern + 3, 4 * pattern + 1]])
+    return (pattern + 0.5) / 64.0 - 0.5

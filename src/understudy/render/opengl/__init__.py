@@ -1,1 +1,1 @@
-"""."""
+"""The renderer with OpenGL."""

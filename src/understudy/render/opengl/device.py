@@ -1,6 +1,7 @@
-"""The compiled shaders of the OpenGL renderer, and how their uniforms are set.
+"""Shader programs and meshes on the graphics device.
 
-Surfaces on the graphics device: what never changes is uploaded once, vertices and normals every frame.
+`Programs` compiles the shaders and sets their uniforms. `GpuMesh` holds a surface: constant data is uploaded once,
+vertices and normals every frame.
 """
 
 from __future__ import annotations
@@ -48,20 +49,21 @@ SOURCES = {
     "contact": (shaders.CONTACT_VERTEX, shaders.CONTACT_FRAGMENT),
     "tent": (shaders.BACKDROP_VERTEX, shaders.TENT_FRAGMENT),
 }
-VARIANT_PROGRAMS = (
-    "note",
-    "blend",
-)  # compiled for each combination of maps that is met: a branch would cost all of them
-LIT_PROGRAMS = ("shade", "blend")  # know the lights
-# Programs that make their own vertices.
+# Compiled for each combination of maps in use: a branch would slow all of them down.
+VARIANT_PROGRAMS = ("note", "blend")
+LIT_PROGRAMS = ("shade", "blend")  # use the lights
+# Programs that generate their own vertices.
 SELF_CONTAINED = ("over", "grid", "ground_shadow", "backdrop", "cast", "tent")
+MAP_TEXTURE_UNITS = dict(
+    zip(MAP_NAMES, (TEXTURE_SLOTS["base_map"], TEXTURE_SLOTS["normal_map"], TEXTURE_SLOTS["detail_map"]))
+)
 
 
 class Programs:
-    """All programs of one context. Uniforms are remembered, so that a variant compiled later has them, too.
+    """All programs of one context. Uniforms are stored, so that a variant that is compiled later gets them too.
 
-    size: of the picture; side: samples a pixel in each direction, at which surfaces and marks are drawn; fine: pixels
-    will be averaged, so that neighbours may share work.
+    size: pixels of the picture; side: samples a pixel in each direction for surfaces and marks; fine: pixels will be
+    averaged, so that neighbours may share work.
     """
 
     def __init__(
@@ -109,7 +111,7 @@ class Programs:
         return self.by_name[name][0]
 
     def variant(self, name: str, maps: int, cut: bool, painted: bool) -> Any:
-        """The program for surfaces with some maps, with holes or without, painted at each vertex or in one colour."""
+        """The program for surfaces with these maps, with or without cut-outs, with vertex colours or one colour."""
         key = (name, maps, cut, painted)
         if key not in self.variants:
             defines = f"#define MAPS {maps}\n" + "#define CUT\n" * cut + "#define PAINTED\n" * painted
@@ -117,7 +119,7 @@ class Programs:
         return self.variants[key]
 
     def put(self, name: str, **values: Any) -> None:
-        """Write uniforms as float32 into a program and its variants; those that the compiler removed are skipped."""
+        """Write uniforms as float32 to a program and its variants; those that the compiler removed are skipped."""
         for uniform, value in values.items():
             content = np.ascontiguousarray(value, dtype=np.float32).tobytes()
             if self.values[name].get(uniform) == content:
@@ -128,15 +130,10 @@ class Programs:
                     program[uniform].write(content)
 
     def fill(self, name: str, corners: int) -> None:
-        """Draw a program that makes its own vertices: three for the whole picture, four for a rectangle."""
+        """Draw a program that generates its vertices: three for the whole picture, four for a rectangle."""
         import moderngl
 
         self.arrays[name].render(moderngl.TRIANGLE_STRIP, vertices=corners)
-
-
-MAP_TEXTURE_UNITS = dict(
-    zip(MAP_NAMES, (TEXTURE_SLOTS["base_map"], TEXTURE_SLOTS["normal_map"], TEXTURE_SLOTS["detail_map"]))
-)
 
 
 class GpuMesh:
@@ -147,11 +144,11 @@ class GpuMesh:
     ) -> None:
         self.surface, self.count, self.textures = surface, count, textures
         self.maps = sum(1 << bit for bit, name in enumerate(MAP_NAMES) if name in textures)
-        self.box: Array = np.zeros((2, 3))  # of the vertices as last uploaded
+        self.box: Array = np.zeros((2, 3))  # of the last uploaded vertices
         self.owned: list[Any] = []
         colours, uvs, occlusion = surface.per_vertex(count)
         self.painted = bool((colours != colours[0]).any() or (occlusion != 1).any())
-        self.tint = tuple(float(x) for x in colours[0])  # of all, where it is not painted
+        self.tint = tuple(float(x) for x in colours[0])  # of all vertices, if it is not painted
         static = np.concatenate([colours, uvs, occlusion[:, None]], axis=1).astype(np.float32)
         self.positions = self._keep(context.buffer(reserve=12 * count, dynamic=True))
         self.normals = self._keep(context.buffer(reserve=12 * count, dynamic=True))
@@ -195,19 +192,19 @@ class GpuMesh:
         self.arrays[self.pass_name].render()
 
     def release(self) -> None:
-        """Give all buffers back."""
+        """Release all buffers."""
         for thing in reversed(self.owned):
             thing.release()
 
 
 def _layout(layout: str, names: list[str], program: Any) -> list[str]:
-    """A buffer's layout and names, with those that the compiler has removed from the program skipped over."""
+    """A buffer's layout and names, without the attributes that the compiler has removed from the program."""
     pieces = [piece if name in program else f"{4 * int(piece[:-1])}x" for piece, name in zip(layout.split(), names)]
     return [" ".join(pieces), *(name for name in names if name in program)]
 
 
 class GpuMeshes:
-    """Meshes of the surfaces that are on stage; those that left it are released after the next frame."""
+    """The meshes of the surfaces in use; unused ones are released after the next frame."""
 
     def __init__(self, context: Any, programs: Programs) -> None:
         self.context, self.programs = context, programs
@@ -215,13 +212,13 @@ class GpuMeshes:
         self.textures: dict[int, tuple[Array, Any]] = {}
 
     def upload_parts(self, parts: list[RenderPart]) -> list[GpuMesh]:
-        """One mesh a part with its vertices uploaded; a surface that appears twice has two."""
+        """A mesh for each part, with uploaded vertices; a surface that appears twice has two."""
         current: dict[tuple[int, int, int], GpuMesh] = {}
         seen: dict[int, int] = {}
         for part in parts:
             if not part.surface.triangles.size:
                 continue
-            identity = id(part.surface)  # the mesh keeps the surface alive, so an identity is never used again
+            identity = id(part.surface)  # the mesh keeps the surface alive, so that id() is unique
             nth = seen[identity] = seen.get(identity, -1) + 1
             key = (identity, nth, len(part.vertices))
             mesh = self.meshes.get(key)
@@ -243,16 +240,16 @@ class GpuMeshes:
             import moderngl
 
             height, width = image.shape[:2]
-            # Decoded in the shader, after filtering: as an sRGB texture it would be decoded at each of four taps.
+            # Converted in the shader, after filtering: an sRGB texture would be converted at each of four taps.
             texture = self.context.texture((width, height), 4, image.tobytes())
             texture.build_mipmaps()
-            # The nearest level only: on a processor every further tap of every pixel counts.
+            # The nearest mipmap level only, since software rendering pays for every tap.
             texture.filter = (moderngl.LINEAR_MIPMAP_NEAREST, moderngl.LINEAR)
             self.textures[id(image)] = (image, texture)
         return self.textures[id(image)][1]
 
     def release(self) -> None:
-        """Give everything back."""
+        """Release everything."""
         for mesh in self.meshes.values():
             mesh.release()
         for _, texture in self.textures.values():

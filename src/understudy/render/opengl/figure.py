@@ -1,10 +1,7 @@
-"""Which squares of the picture a figure can touch: only those are shaded.
+"""The figure in OpenGL: a G-buffer at every sample, shading at every pixel, then blended surfaces and marks.
 
-A bounding rectangle of a figure is half empty, and to a processor an empty pixel costs as much as any other.
-
-The figure in OpenGL: surfaces noted sample by sample, shaded pixel by pixel, and what is laid over them.
-
-Compiled twin of `tiles.mark_numpy`.
+Only tiles of the picture that the figure can touch are shaded: a bounding rectangle is half empty, and software
+rendering pays for empty pixels too.
 """
 
 from __future__ import annotations
@@ -22,63 +19,18 @@ from understudy.render.opengl.device import LIT_PROGRAMS, TEXTURE_SLOTS, GpuMesh
 from understudy.render.scene import Lights, SurfaceFinish
 
 KERNELS = "understudy.render.opengl.tile_kernels"
-TILE_PIXELS = 8  # pixels a side; half of 16 leaves a twentieth fewer to shade
-
-
-def find_touched_tiles(parts: Iterable[RenderPart], camera: Camera, size: tuple[int, int]) -> Array:
-    """(N, 2) column and row, from the lower left, of each tile that the box of some triangle on the screen touches.
-
-    All tiles, where a triangle reaches behind the eye.
-    """
-    touched = np.zeros([-(-extent // TILE_PIXELS) for extent in size[::-1]], bool)
-    matrix = camera.clip_from_world.astype(np.float32)[(0, 1, 3), :]
-    half = 0.5 * np.array(size, np.float32)
-    kernels = jit.kernels(KERNELS)
-    mark = mark_tiles_numpy if kernels is None else kernels.mark_tiles
-    for part in parts:
-        if not len(part.surface.triangles):
-            continue
-        homogeneous = part.vertices @ matrix[:, :3].T + matrix[:, 3]
-        if homogeneous[:, 2].min() < camera.near:
-            touched[:] = True
-            break
-        place = (homogeneous[:, :2] / homogeneous[:, 2:] + 1.0) * half
-        # A pixel more on each side, since vertices are rounded to parts of one; far outside is as good as outside.
-        place = np.clip(place, -1e6, 1e6)
-        low, high = (
-            np.floor((place + margin) * np.float32(1.0 / TILE_PIXELS)).astype(np.int32) for margin in (-1.0, 1.0)
-        )
-        mark(low, high, part.surface.triangles, touched)
-    return np.argwhere(touched)[:, ::-1]
-
-
-def mark_tiles_numpy(low: Array, high: Array, triangles: Array, touched: Array) -> None:
-    """Set touched (rows, columns) where a triangle's box, from its corners' lowest to highest tile (V, 2), lies.
-
-    A box adds one to its rectangle of tiles: its corners are written into a table of differences, and summing the table
-    up along both axes gives the count for each tile.
-    """
-    rows, columns = touched.shape
-    limit = np.array([columns, rows])
-    first = np.clip(low[triangles].min(axis=1), 0, limit)
-    last = np.clip(high[triangles].max(axis=1) + 1, 0, limit)
-    table = np.zeros((rows + 1, columns + 1), np.int64)
-    for x, y, sign in ((first, first, 1), (last, first, -1), (first, last, -1), (last, last, 1)):
-        np.add.at(table, (y[:, 1], x[:, 0]), sign)
-    touched |= table.cumsum(axis=0).cumsum(axis=1)[:rows, :columns] > 0
-
-
-NO_GROUND_HEIGHT = -1e30  # a ground that hides nothing
-OCCLUSION_SIZE_RATIO = 0.06  # size of the hollows that are darkened, of the figure's
+TILE_PIXELS = 8  # a side; 16 would shade a twentieth more pixels
+NO_GROUND_HEIGHT = -1e30  # height of a ground that hides nothing
+OCCLUSION_SIZE_RATIO = 0.06  # radius of ambient occlusion, of the figure's size
 MAX_PIXEL_SHADING_SLOPE = 6.0  # slope, depth over width, above which a pixel is shaded at every sample
 PREMULTIPLIED_BLEND = (1, 0x0303)  # ONE, ONE_MINUS_SRC_ALPHA
 
 
 class FinishTable:
-    """The finishes on stage as a texture of three texels each; row 0 is nothing's.
+    """The finishes in use as a texture of three texels each; row 0 is unused.
 
-    Roughness and metallic vary over a surface and are noted with it, so they are not part of the table. A number has to
-    fit in a byte: a scene with more than 255 kinds draws the rest like the last.
+    Roughness and metallic vary over a surface and are in the G-buffer, so they are not part of the table. A number has
+    to fit in a byte: in a scene with more than 255 finishes the rest are drawn like the last.
     """
 
     def __init__(self, context: Any) -> None:
@@ -86,7 +38,7 @@ class FinishTable:
         self.rows: tuple[tuple[float, ...], ...] = ()
 
     def numbers(self, finishes: list[SurfaceFinish]) -> list[int]:
-        """The row of each finish, after writing those that are new."""
+        """The row of each finish; new ones are written first."""
         contents = [_row(finish) for finish in finishes]
         rows = tuple(dict.fromkeys(contents))
         if rows != self.rows:
@@ -99,25 +51,25 @@ class FinishTable:
         return [at[row] for row in contents]
 
     def bind(self) -> None:
-        """Put the table where the shaders look for it."""
+        """Bind the table to its texture unit."""
         if self.texture is not None:
             self.texture.use(TEXTURE_SLOTS["finishes"])
 
     def release(self) -> None:
-        """Give the texture back."""
+        """Release the texture."""
         if self.texture is not None:
             self.texture.release()
         self.texture, self.rows = None, ()
 
 
 def _row(f: SurfaceFinish) -> tuple[float, ...]:
-    """As `finish_of` in the shaders reads it."""
+    """The twelve numbers that `finish_of` in the shaders reads."""
     coat = (f.clearcoat, f.clearcoat_roughness)
     return (f.softness, f.specular, *coat, *f.sheen, f.translucency, *f.emissive, float(f.unlit))
 
 
 class GlFigure:
-    """Draws surfaces and marks over a picture of `size` pixels, with side x side samples for each of them."""
+    """Draws surfaces and marks over a picture of `size` pixels, with side x side samples a pixel."""
 
     def __init__(self, context: Any, programs: Programs, size: tuple[int, int], side: int, owned: list[Any]) -> None:
         self.context, self.programs, self.size, self.side = context, programs, size, side
@@ -141,10 +93,10 @@ class GlFigure:
         owned += [*textures.values(), self.notes, self.veil, self.tiles, self.tiles_array]
 
     def set_frame(self, camera: Camera, frame: RenderFrame, lights: Lights, on_ground: bool) -> None:
-        """Uniforms that change with the camera and the stage."""
+        """Set the uniforms that change with the camera and the floor."""
         stage, put = frame.stage, self.programs.put
         ground = NO_GROUND_HEIGHT if stage.ground is None else stage.ground
-        # Soles that lie exactly on the ground, or a hair below it, are not torn.
+        # Soles on the ground, or slightly below it, do not flicker.
         floor = ground - 1e-3 * stage.size if on_ground else NO_GROUND_HEIGHT
         for name in ("note", "blend", "marks"):
             put(name, clip_from_world=camera.clip_from_world.T)
@@ -165,7 +117,7 @@ class GlFigure:
             put(name, eye=camera.eye, ground=ground, size=stage.size, **directions)
 
     def draw(self, target: Any, meshes: list[GpuMesh], frame: RenderFrame, camera: Camera) -> None:
-        """Everything over `target`."""
+        """Draw surfaces and marks over `target`."""
         numbers = dict(zip(meshes, self.finishes.numbers([mesh.surface.finish for mesh in meshes])))
         self.finishes.bind()
         solid = [mesh for mesh in meshes if mesh.surface.alpha_mode != "blend"]
@@ -178,7 +130,7 @@ class GlFigure:
             self._lay_over(target, rectangle_of(frame.box, camera, self.size))
 
     def _note(self, meshes: list[GpuMesh], numbers: dict[GpuMesh, int]) -> None:
-        """What each sample sees of the solid surfaces."""
+        """Fill the G-buffer: what each sample sees of the solid surfaces."""
         import moderngl
 
         self.notes.use()
@@ -192,12 +144,12 @@ class GlFigure:
             mesh.render()
 
     def _draw_veil(self, meshes: list[GpuMesh], marks: list[Overlays], numbers: dict[GpuMesh, int]) -> None:
-        """Marks, and blended surfaces over the solid ones, the furthest first; the latter hide nothing by depth."""
+        """Draw marks, and blended surfaces over the solid ones, the farthest first, without writing depth."""
         import moderngl
 
         self.veil.use()
         self.veil.color_mask = True, True, True, True
-        # the depth of the solid surfaces stays
+        # the depth of the solid surfaces is kept
         self.context.disable(moderngl.CULL_FACE | moderngl.BLEND)
         self._clear_veil()
         self.context.enable(moderngl.DEPTH_TEST)
@@ -231,7 +183,7 @@ class GlFigure:
             buffer.release()
 
     def _shade(self, target: Any, parts: list[RenderPart], camera: Camera) -> None:
-        """Light on what was noted, tile by tile; the tiles of the last row and column may reach over the picture."""
+        """Shade the G-buffer tile by tile; the tiles of the last row and column may extend beyond the picture."""
         import moderngl
 
         tiles = find_touched_tiles(parts, camera, self.size)
@@ -269,7 +221,7 @@ class GlFigure:
         target.viewport = (0, 0, *self.size)
 
     def depth_at(self, columns: Array, rows: Array) -> Array:
-        """(N,) depth in [0, 1] of the frontmost at pixels (N,), (N,), counted from the lower left; 1 where nothing is.
+        """(N,) depth in [0, 1] of the nearest surface at pixels (N,), (N,) from the lower left; 1 for none.
 
         Only the rectangle around them is read.
         """
@@ -281,18 +233,18 @@ class GlFigure:
         return np.asarray(depth[self.side * rows - low[1], self.side * columns - low[0]])
 
     def release(self) -> None:
-        """Give back what is not owned by the renderer."""
+        """Release what the renderer does not own."""
         self.finishes.release()
 
 
 def sort_by_distance(meshes: list[GpuMesh], camera: Camera) -> list[GpuMesh]:
-    """Meshes in the order of their middle's distance from the camera."""
+    """Meshes by the distance of their centres from the camera, the nearest first."""
     towards = camera.view[2, :3]
     return sorted(meshes, key=lambda mesh: -float(towards @ mesh.box.mean(axis=0)))
 
 
 def rectangle_of(box: Array, camera: Camera, size: tuple[int, int]) -> tuple[int, int, int, int]:
-    """Pixels (x, y, width, height) around a box (2, 3); the whole picture if it reaches behind the eye."""
+    """The rectangle (x, y, width, height) around a box (2, 3); the whole picture if it reaches behind the eye."""
     corners = np.array([[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
     projected = camera.project(corners)
     low, high = np.zeros(2, int), np.array(size)
@@ -303,3 +255,46 @@ def rectangle_of(box: Array, camera: Camera, size: tuple[int, int]) -> tuple[int
             np.clip(np.ceil(inside.max(axis=0)) + 2, low, high).astype(int),
         )
     return int(low[0]), int(low[1]), int(high[0] - low[0]), int(high[1] - low[1])
+
+
+def find_touched_tiles(parts: Iterable[RenderPart], camera: Camera, size: tuple[int, int]) -> Array:
+    """(N, 2) column and row, from the lower left, of each tile that the screen box of a triangle touches.
+
+    All tiles, if a triangle reaches behind the eye.
+    """
+    touched = np.zeros([-(-extent // TILE_PIXELS) for extent in size[::-1]], bool)
+    matrix = camera.clip_from_world.astype(np.float32)[(0, 1, 3), :]
+    half = 0.5 * np.array(size, np.float32)
+    kernels = jit.kernels(KERNELS)
+    mark = mark_tiles_numpy if kernels is None else kernels.mark_tiles
+    for part in parts:
+        if not len(part.surface.triangles):
+            continue
+        homogeneous = part.vertices @ matrix[:, :3].T + matrix[:, 3]
+        if homogeneous[:, 2].min() < camera.near:
+            touched[:] = True
+            break
+        place = (homogeneous[:, :2] / homogeneous[:, 2:] + 1.0) * half
+        # One more pixel on each side, since vertices are rounded to fractions of a pixel; far positions are clamped.
+        place = np.clip(place, -1e6, 1e6)
+        low, high = (
+            np.floor((place + margin) * np.float32(1.0 / TILE_PIXELS)).astype(np.int32) for margin in (-1.0, 1.0)
+        )
+        mark(low, high, part.surface.triangles, touched)
+    return np.argwhere(touched)[:, ::-1]
+
+
+def mark_tiles_numpy(low: Array, high: Array, triangles: Array, touched: Array) -> None:
+    """Set touched (rows, columns) where a triangle's box, from its corners' lowest to highest tile (V, 2), lies.
+
+    A box adds one to its rectangle of tiles: its corners are written into a table of differences, and summing the table
+    up along both axes gives the count for each tile.
+    """
+    rows, columns = touched.shape
+    limit = np.array([columns, rows])
+    first = np.clip(low[triangles].min(axis=1), 0, limit)
+    last = np.clip(high[triangles].max(axis=1) + 1, 0, limit)
+    table = np.zeros((rows + 1, columns + 1), np.int64)
+    for x, y, sign in ((first, first, 1), (last, first, -1), (first, last, -1), (last, last, 1)):
+        np.add.at(table, (y[:, 1], x[:, 0]), sign)
+    touched |= table.cumsum(axis=0).cumsum(axis=1)[:rows, :columns] > 0

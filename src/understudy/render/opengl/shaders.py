@@ -1,6 +1,5 @@
-"""The GLSL of light on a surface: the model that `shading.py` writes out in NumPy, and the shadow on itself.
-
-The GLSL of the stage: backdrop, grid, the figure's shadows on the ground, and marks.
+"""GLSL: the light on a surface, with the model of `software.shading` and the figure's shadow on itself; and the scene:
+backdrop, grid, shadows on the ground, and marks.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The GLSL of the figure: first what is seen at each sample, then its light.
+"""GLSL of the figure: first a G-buffer at each sample, then its light.
 
-On a processor a fragment shader runs for whole blocks of pixels even where a triangle covers only one of them, and the
-triangles of a detailed character are that small. So the first pass only notes what is seen (colour, normals, finish),
-at SIDE x SIDE samples a pixel; the second goes over the picture once. The samples of a pixel that belong together are
-averaged and shaded once, those of whatever lies behind them once more: at outlines and creases, where it matters.
+In software rendering a fragment shader runs for whole blocks of pixels even where a triangle covers only one of them,
+and the triangles of a detailed character are that small. So the first pass only stores what is seen (colour, normals,
+finish), at SIDE x SIDE samples a pixel; the second goes over the picture once. The samples of a pixel that belong
+together are averaged and shaded once, those of a surface behind them once more, at outlines and creases.
 """
 
 from __future__ import annotations

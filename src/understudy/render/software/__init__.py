@@ -1,1 +1,1 @@
-"""."""
+"""The renderer in NumPy, for machines without OpenGL."""

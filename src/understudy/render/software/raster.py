@@ -1,9 +1,8 @@
-"""A z-buffer in NumPy: which triangle each pixel sees, and where on it.
+"""A z-buffer and texture maps in NumPy.
 
-Triangles are taken in chunks whose bounding rectangles hold a bounded number of pixels; within a chunk everything is
-one array operation over (triangle, pixel) pairs.
-
-Maps in NumPy: reading them at many places, and turning normals by them.
+`rasterise` finds the triangle that each pixel sees, and `barycentric_weights` the position on it. Triangles are taken
+in chunks whose bounding rectangles hold a bounded number of pixels; within a chunk everything is one array operation
+over (triangle, pixel) pairs. `sample_map` reads a map at many points, and `perturb_normals` applies a normal map.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ import numpy as np
 from understudy.checks import Array
 from understudy.maths.colour import to_linear
 
-CHUNK_PIXELS = 1 << 20  # pairs a chunk: 100 MB of temporaries at most
+CHUNK_PIXELS = 1 << 20  # (triangle, pixel) pairs of a chunk: at most 100 MB of temporaries
 NO_TRIANGLE = -1
 
 
 @dataclass(frozen=True)
 class VisibilityBuffer:
-    """For each pixel, row 0 at the top: depth (H, W), 1 where nothing is seen, and triangle (H, W), -1 where none."""
+    """For each pixel, row 0 at the top: depth (H, W), 1 for nothing, and triangle (H, W), -1 for none."""
 
     depth: Array
     triangle: Array
@@ -63,7 +62,7 @@ def clip_near(clip: Array, triangles: Array) -> tuple[Array, Array, Array]:
 def rasterise(
     corners: Array, width: int, height: int, into: VisibilityBuffer | None = None, first: int = 0
 ) -> VisibilityBuffer:
-    """Draw screen triangles (M, 3, 3), x and y in pixels (y down), z in [-1, 1]; pixels hide what lies behind.
+    """Draw screen triangles (M, 3, 3), x and y in pixels (y down), z in [-1, 1]; nearer pixels hide farther ones.
 
     The result adds to `into`, with triangle numbers that start at `first`.
     """
@@ -123,7 +122,7 @@ def _draw_chunk(
 def barycentric_weights(corners: Array, w: Array, x: Array, y: Array) -> Array:
     """Perspective-correct barycentric coordinates (N, 3) at pixel centres x, y (N,) of screen triangles (N, 3, 3).
 
-    w (N, 3) are the corners' distances: b_i / w_i is what is linear on the screen.
+    w (N, 3) are the corners' distances: b_i / w_i is linear on the screen.
     """
     i, j = corners[:, (1, 2, 0)], corners[:, (2, 0, 1)]
     px, py = (x + 0.5)[:, None], (y + 0.5)[:, None]
@@ -133,7 +132,7 @@ def barycentric_weights(corners: Array, w: Array, x: Array, y: Array) -> Array:
 
 
 def detail_level(screen: Array, uvs: Array) -> float:
-    """Length of a pixel on the map, of the map's side: the root of all triangles' area on the map over the screen's.
+    """The length of a pixel on the map, relative to the map's side: the root of the ratio of all triangles' areas.
 
     screen (M, 3, >= 2) in pixels; uvs (M, 3, 2).
     """
@@ -149,7 +148,7 @@ def _parallelogram_areas(corners: Array) -> Array:
 def sample_map(picture: Array, uvs: Array, level: float = 0.0, from_srgb: bool = False) -> Array:
     """(N, 4) of a map (H, W, 4) uint8 at uvs (N, 2), bilinear and repeating, in [0, 1]; linear where it was sRGB.
 
-    level: as `detail_level` gives it; a map with more than one texel a pixel is halved until it has not.
+    level: that of `detail_level`; a map with more than one texel a pixel is halved until it has at most one.
     """
     texels = level * float(np.sqrt(picture.shape[0] * picture.shape[1]))
     picture = _downsample(picture, max(int(np.floor(np.log2(max(texels, 1.0)) + 0.5)), 0))
@@ -169,7 +168,7 @@ def sample_map(picture: Array, uvs: Array, level: float = 0.0, from_srgb: bool =
 
 
 def _downsample(picture: Array, times: int) -> Array:
-    """A map (H, W, 4) halved some times; an odd last row or column is left out."""
+    """A map (H, W, 4), halved `times` times; an odd last row or column is left out."""
     for _ in range(times):
         height, width = (max(extent // 2, 1) for extent in picture.shape[:2])
         across, down = min(2, picture.shape[1]), min(2, picture.shape[0])
@@ -179,10 +178,9 @@ def _downsample(picture: Array, times: int) -> Array:
 
 
 def perturb_normals(n: Array, m: Array, places: Array, uvs: Array, scale: float, rough: Array) -> tuple[Array, Array]:
-    """Normals n (N, 3) turned by the vectors m (N, 3) of a normal map; the roughness (N,) that averaged bumps leave.
+    """Normals n (N, 3) perturbed by the vectors m (N, 3) of a normal map, and the roughness (N,) of averaged bumps.
 
-    places (N, 3, 3) and uvs (N, 3, 2) are the corners of each point's triangle: the shaders do the same with the
-    derivatives on the screen.
+    places (N, 3, 3) and uvs (N, 3, 2) are the corners of each point's triangle; the shaders use screen derivatives.
     """
     length = np.sqrt(np.clip((m * m).sum(axis=1), 0.25, 1.0))
     rough = np.minimum(rough**4 + 0.5 * (1.0 / length - 1.0) * scale**2, 1.0) ** 0.25

@@ -1,7 +1,7 @@
-"""Pictures with NumPy alone, for machines without OpenGL: the same scene, camera and light, slower and plainer.
+"""The renderer in NumPy, for machines without OpenGL: the same scene, camera and light, slower and simpler.
 
-It draws at twice the size and averages (its anti-aliasing), shades with the model of `shading.py`, and lays a soft
-shadow on the ground. It leaves out the figure's shadow on itself; a surface has one level of detail for all its maps.
+It draws at twice the size and averages (its anti-aliasing), shades with the model of `shading.py`, and draws a soft
+shadow on the ground. The figure casts no shadow on itself; a surface has one level of detail for all its maps.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from understudy.render.software.raster import (
 )
 from understudy.render.software.shading import ShadingPoints, ground_depth, paint_scenery, shade, vignette
 
-OVERSAMPLING_FACTOR = 2
+OVERSAMPLING_FACTOR = 2  # samples a pixel in each direction
 
 
 class SoftwareRenderer:
@@ -44,7 +44,7 @@ class SoftwareRenderer:
         self.look = scene_style(background)
         self.scale = OVERSAMPLING_FACTOR * supersample
         self.pixels = (width * self.scale, height * self.scale)
-        self.nearest = np.full((height, width), np.inf)  # metres along the view to the surfaces of the last picture
+        self.nearest = np.full((height, width), np.inf)  # metres along the view, of the last picture
 
     def __enter__(self) -> SoftwareRenderer:
         return self
@@ -124,7 +124,7 @@ class SoftwareRenderer:
     def _draw_part(
         self, picture: Array, depth: Array, part: RenderPart, camera: Camera, frame: RenderFrame, lights: Lights
     ) -> None:
-        """Paint one surface where it is nearer than `depth` (H, W), which then becomes its own."""
+        """Draw one surface where it is nearer than `depth` (H, W), and update `depth`."""
         surface = part.surface
         if not len(surface.triangles):
             return
@@ -183,7 +183,7 @@ class SoftwareRenderer:
 
 
 def _distances(depth: Array, ground: Array, camera: Camera) -> Array:
-    """Metres along the view of depths (H, W) in [-1, 1]; infinite where only the ground is seen."""
+    """Metres along the view of depths (H, W) in [-1, 1]; infinite at the ground."""
     near, far = camera.near, camera.far
-    found = 2.0 * far * near / (far + near - depth * (far - near))
-    return np.where(depth < ground, found, np.inf)
+    distance = 2.0 * far * near / (far + near - depth * (far - near))
+    return np.where(depth < ground, distance, np.inf)

@@ -1,7 +1,7 @@
-"""The lighting model in NumPy: what `shaders_light.py` does for each pixel, for arrays of pixels.
+"""The lighting model in NumPy, as in the shaders of `opengl.shaders`, for arrays of pixels; also backdrop and ground.
 
-With normal n, view v, albedo a, ambient visibility o, key light K from direction k, fill F from f, hemisphere H(n)
-from the bounce below to the sky above, and o' a visibility that is warmer in soft things:
+With normal n, view v, albedo a, ambient visibility o, key light K from direction k, fill F from f, hemisphere H(n) from
+the bounce below to the sky above, and o' a visibility that is warmer on soft surfaces:
 
     diffuse  = (1 - metallic) a (K (0.65 + 0.35 o') wrap(n.k) + F max(n.f, 0) o + H(n) o')
     specular = K ggx(n, v, k) fresnel + surroundings(reflection) fresnel_v
@@ -9,9 +9,7 @@ from the bounce below to the sky above, and o' a visibility that is warmer in so
     coat     = specular of a clear layer over the smooth normal, which dims what is below it
     colour   = to_srgb(filmic(exposure (diffuse + specular + rim + coat + emissive)))
 
-The figure's shadow on itself is left out here: the fallback draws none.
-
-Backdrop, grid and the figure's shadow on the ground, in NumPy: the fallback's stage.
+The figure's shadow on itself is left out. `paint_scenery` draws the backdrop, the grid and the shadow on the ground.
 """
 
 from __future__ import annotations
@@ -27,6 +25,8 @@ from understudy.render.frame import RenderFrame
 from understudy.render.scene import GROUND_EXTENT, Floor, Lights, SceneStyle, SurfaceFinish
 from understudy.render.software.raster import rasterise
 
+SHADOW_PIXELS = 320  # a side of the shadow map
+
 
 def smoothstep(low: float, high: float, x: Array) -> Array:
     """0 below `low`, 1 above `high`, smooth between; `low` may be the larger one."""
@@ -41,7 +41,7 @@ def filmic(x: Array) -> Array:
 
 @dataclass(frozen=True)
 class ShadingPoints:
-    """N points of one surface, ready to be lit."""
+    """N points of one surface, for `shade`."""
 
     normals: Array  # (N, 3) unit, with their bumps
     smooth: Array  # (N, 3) unit, without
@@ -97,13 +97,13 @@ def shade(look: SceneStyle, lights: Lights, p: ShadingPoints, finish: SurfaceFin
 
 
 def _warm_falloff(x: Array, soft: float) -> Array:
-    """x^0.72, x^1.1, x^1.2 (N, 3) of x (N, 1), nearly: in soft things red fades last."""
+    """About x^0.72, x^1.1, x^1.2 (N, 3) of x (N, 1): on soft surfaces red fades last."""
     bent = np.concatenate([0.45 * x + 0.55 * np.sqrt(x), x * (0.88 + 0.12 * x), x * (0.78 + 0.22 * x)], axis=1)
     return x + soft * (bent - x)
 
 
 def _surroundings(look: SceneStyle, n: Array, v: Array) -> Array:
-    """(N, 3) what the mirror image of the eye sees: ground below, sky above."""
+    """(N, 3) the light of the surroundings in the mirror direction: ground below, sky above."""
     up = 2.0 * _dot(n, v) * n[:, 1:2] - v[:, 1:2]
     return look.bounce + (look.sky - look.bounce) * smoothstep(-0.5, 0.7, up)
 
@@ -126,11 +126,8 @@ def _unit(a: Array) -> Array:
     return a / np.maximum(np.linalg.norm(a, axis=1, keepdims=True), 1e-9)
 
 
-SHADOW_PIXELS = 320
-
-
 def distance_from_centre(columns: Array, rows: Array, width: int, height: int) -> Array:
-    """Distance of pixels from the middle of the light, in picture widths and heights."""
+    """Distance of pixels from the centre of the backdrop, in picture widths and heights."""
     return np.hypot((columns + 0.5) / width - 0.5, (rows + 0.5) / height - 0.48)
 
 
@@ -151,14 +148,14 @@ def ground_depth(camera: Camera, stage: Floor, width: int, height: int) -> Array
     x = (np.arange(width) + 0.5) / width * 2.0 - 1.0
     y = 1.0 - (np.arange(height) + 0.5) / height * 2.0
     z = -(q[0] * x + (q[1] * y + q[3])[:, None]) / q[2]
-    # A hair further away than it is, so that soles that lie on it are not torn.
+    # Slightly farther, so that soles on the ground do not flicker.
     return np.where((z > -1.0) & (z < 1.0), z + 1e-6, 1.0)
 
 
 def paint_scenery(
     look: SceneStyle, lights: Lights, camera: Camera, frame: RenderFrame, width: int, height: int
 ) -> Array:
-    """The empty stage (H, W, 3) sRGB with the figure's shadow: soft all over, so one sample a pixel is enough."""
+    """The scene without the figure (H, W, 3) sRGB, with its shadow; it is soft, so one sample a pixel is enough."""
     columns, rows = np.arange(width), np.arange(height)[:, None]
     blend = smoothstep(0.12, 0.95, distance_from_centre(columns, rows, width, height))[..., None]
     picture = look.inner + (look.outer - look.inner) * blend
@@ -195,7 +192,7 @@ def _ground_colours(
 
 
 def _shadow(look: SceneStyle, lights: Lights, frame: RenderFrame, place: Array) -> Array:
-    """Darkness (N,) in [0, 1] at points of the ground: the figure pressed along the key light, and straight down."""
+    """Darkness (N,) in [0, 1] at points of the ground: the figure projected along the key light, and straight down."""
     from scipy.ndimage import gaussian_filter, map_coordinates
 
     stage = frame.stage
