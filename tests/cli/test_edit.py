@@ -105,7 +105,7 @@ def test_curves_find_their_character_elsewhere(understudy, arm_file: Path, tmp_p
     formats.write(Asset(curves=[puppets.wave()]), source)
     words = ["edit", source, script(tmp_path, MOVE), "-o", out]
     code, _, err = understudy(*words)
-    assert code == 1 and "no character here" in err
+    assert code == 1 and "has no character" in err
     assert understudy(*words, "--with", arm_file)[0] == 0
     np.testing.assert_allclose(hand(out) - hand(arm_file), [0, 0.05, 0], atol=3e-3)
 

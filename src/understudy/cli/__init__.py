@@ -1,4 +1,4 @@
-"""One verb a job: `understudy VERB INPUT -o OUTPUT`."""
+"""The command line, one verb for each job: `understudy VERB INPUT -o OUTPUT`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ def main() -> None:
 
     from understudy.cli.app import run
 
-    if isinstance(sys.stdout, io.TextIOWrapper):  # names in any alphabet, on a terminal or pipe that knows only some
+    if isinstance(
+        sys.stdout, io.TextIOWrapper
+    ):  # names in any alphabet, also where the output encoding lacks characters
         sys.stdout.reconfigure(errors="backslashreplace")
     raise SystemExit(run())

@@ -1,9 +1,8 @@
-"""The command itself: which verbs there are, and how every failure becomes one sentence and an exit code.
+"""The command `understudy`: its verbs, and one sentence and an exit code for every failure.
 
-0 done; 1 the input cannot be used; 2 the command was misspelt; 130 interrupted. A verb lives in the module of its name
-and is loaded when it is called; numpy and everything heavier is loaded inside the verbs, so `--help` answers at once.
-
-`understudy completion`: the script that teaches a shell to complete our commands.
+Exit codes: 0 done; 1 the input cannot be used; 2 the command line is wrong; 130 interrupted. A verb lives in the module
+of its name and is imported when it is called; NumPy and everything heavier is imported inside the verbs, so that
+`--help` answers at once. `understudy completion` prints the completion script of a shell.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from click.shell_completion import get_completion_class
 from understudy import __version__
 from understudy.errors import UnderstudyError, spelling_hint
 
-HOMES = {"bake": "convert", "completion": "app", "skin": "deform"}  # verbs that live in the module of another name
+VERB_MODULES = {"bake": "convert", "completion": "app", "skin": "deform"}  # verbs in a module of another name
 VERBS = (
     *("demo", "studio", "info", "convert", "bake", "render", "learn", "perform", "express", "transfer"),
     *("edit", "reduce", "skin", "bench", "completion"),
@@ -27,7 +26,7 @@ VERBS = (
 
 
 class VerbGroup(click.Group):
-    """The verbs, each imported when it is asked for."""
+    """The verbs, each imported when it is called."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(VERBS)
@@ -35,14 +34,14 @@ class VerbGroup(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in VERBS:
             return None
-        module = importlib.import_module(f"understudy.cli.{HOMES.get(name, name)}")
+        module = importlib.import_module(f"understudy.cli.{VERB_MODULES.get(name, name)}")
         command: click.Command = getattr(module, f"{name}_command", None) or module.command
         return command
 
     def resolve_command(
         self, context: click.Context, arguments: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The verb that was asked for; one that does not exist is answered with the one that is nearest."""
+        """The verb of the command line; an unknown one is refused with the nearest spelling."""
         if arguments and arguments[0] not in VERBS and not arguments[0].startswith("-"):
             context.fail(f"No such command {arguments[0]!r}{spelling_hint(arguments[0], VERBS)}.")
         return super().resolve_command(context, arguments)
@@ -59,10 +58,10 @@ def understudy() -> None:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run with the given arguments (or the process's own); returns the exit code and never raises."""
+    """Run with these arguments, or with those of the process; returns the exit code."""
     out = sys.stdout
     try:
-        # a verb that exits early makes click return the exit code here
+        # click returns the exit code of a verb that exits early
         return understudy.main(arguments, prog_name="understudy", standalone_mode=False) or 0
     except click.ClickException as error:
         error.show()
@@ -73,10 +72,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
         click.echo("interrupted", err=True)
         return 130
     except (BrokenPipeError, SystemExit):
-        # click exits, with another standard output, where the reader (head, less) went away
+        # click replaces standard output and exits if the reader (head, less) has closed the pipe
         if sys.stdout is out and sys.exc_info()[0] is SystemExit:
             raise
-        # nothing more to say, and nothing to flush at exit
+        # nothing is left to print or to flush
         os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
         return 141
     except MemoryError:
@@ -94,8 +93,6 @@ def _fail(sentence: str) -> int:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion_command(shell: str) -> None:
     """Print the completion script of a SHELL, as in: eval "$(understudy completion bash)"."""
-    pass
-
-    found = get_completion_class(shell)
-    assert found is not None  # the choices above are those that click knows
-    click.echo(found(understudy, {}, "understudy", "_UNDERSTUDY_COMPLETE").source())
+    completion = get_completion_class(shell)
+    assert completion is not None  # click knows all choices above
+    click.echo(completion(understudy, {}, "understudy", "_UNDERSTUDY_COMPLETE").source())

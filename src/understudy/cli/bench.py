@@ -1,12 +1,13 @@
-"""`understudy bench`: our figures and the peers', in one run, kept so that a regression shows."""
+"""`understudy bench`: our figures and the peers' in one run, stored so that a regression shows."""
 
 from __future__ import annotations
 
 import importlib
 import json
+import os
 import platform
 import sys
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,7 @@ def command(name: str | None, as_json: bool, quiet: bool) -> None:
 
     home = Path(__file__).resolve().parents[3] / "benchmarks"
     if not (home / "measure.py").is_file():
-        raise InvalidInput(
-            "benchmarks come with the source checkout of understudy, which is not what is installed here"
-        )
+        raise InvalidInput("benchmarks need the source checkout of understudy, but this is an installed package")
     names = sorted(path.stem for path in home.glob("*.py") if "\ndef rows(" in path.read_text(encoding="utf-8"))
     chosen = names if name is None else [checks.one_of(name, "benchmark", names)]
     sys.path.insert(0, str(home.parent))
@@ -61,8 +60,6 @@ def _line(row: dict[str, Any]) -> str:
 
 
 def _machine() -> dict[str, Any]:
-    import os
-    from datetime import datetime
     from importlib.metadata import version
 
     from understudy import __version__

@@ -1,7 +1,4 @@
-"""`understudy bake`: joints and vertices of a clip, frame by frame, as plain arrays.
-
-`understudy convert`: between all formats, saying what the new one could not hold.
-"""
+"""`understudy convert`: from any format to any other; `understudy bake`: joints and vertices of a clip as arrays."""
 
 from __future__ import annotations
 
@@ -16,6 +13,99 @@ from understudy.errors import FileError
 
 if TYPE_CHECKING:
     from understudy.character import Asset
+
+
+@click.command(name="convert", short_help="Convert from one format to another.")
+@click.argument("input")
+@options.output(help="The file to write, or a folder with --to; - for standard output with --to.")
+@click.option(
+    "--to", "ending", metavar="FORMAT", help="The format to write into a folder or to standard output, as in: --to glb"
+)
+@click.option("--clip", "clips", multiple=True, metavar="NAME", help="Keep only this clip; may be given several times.")
+@options.rate
+@options.scale
+@options.skeleton
+@options.source_format
+@click.option("--dry-run", is_flag=True, help="Read and say what would be written, but write nothing.")
+@options.as_json
+@options.quiet
+def command(
+    input: str,
+    output: str,
+    ending: str | None,
+    clips: tuple[str, ...],
+    rate: float | None,
+    scale: float | None,
+    skeleton: str | None,
+    source_format: str | None,
+    dry_run: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Convert INPUT to the format of OUT's ending. --rate bakes curves to frames at that rate."""
+
+    def work(path: str, target: str) -> dict[str, Any]:
+        asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
+        asset = flatten_layers(_choose_clips(asset, clips, rate), target_ending(target, ending), quiet or as_json)
+        notes = [*asset.notes, *(_dry_run(asset, target, ending) if dry_run else write_asset(asset, target, ending))]
+        if not as_json:
+            options.echo_notes(notes, quiet)
+            if not quiet:
+                click.echo(f"{path} -> {target}{' (not written)' if dry_run else ''}", err=True)
+        return {"output": target, "notes": notes}
+
+    jobs = InputJobs.plan(input, output, target_ending(output, ending) if ending else None)
+    jobs.run(work, as_json and output != "-")
+
+
+def _choose_clips(asset: Asset, clips: tuple[str, ...], rate: float | None) -> Asset:
+    """The asset with the named clips only (all by default), baked if a rate is given."""
+    from understudy.character import Asset, Clip, Curves
+
+    animations = [asset.animation(name) for name in clips] if clips else list(asset.animations)
+    if rate is not None:
+        animations = [asset.clip(animation.name, rate) for animation in animations]
+    dense = [animation for animation in animations if isinstance(animation, Clip)]
+    keyed = [animation for animation in animations if isinstance(animation, Curves)]
+    return Asset(asset.characters, dense, keyed, asset.notes, asset.format)
+
+
+def flatten_layers(asset: Asset, kind: str, quiet: bool) -> Asset:
+    """The asset with layered characters as joints and shapes, unless the format needs no character (npz, curves)."""
+    if kind in (".npz", ".curves.json") or all(character.layers is None for character in asset.characters):
+        return asset
+    from understudy.character.rig import flatten_asset
+
+    with options.progress("baking layers", quiet) as progress:
+        return flatten_asset(asset, shapes=kind != ".bvh", progress=progress)
+
+
+def _dry_run(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
+    """The notes or the error of writing, by writing into a temporary folder."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            return write_asset(asset, str(Path(folder, "dry_run").with_suffix(target_ending(target, ending))), None)
+        except FileError as error:
+            raise type(error)(target, error.reason, error.place) from error
+
+
+def write_asset(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
+    """Write an asset, or for npz its baked frames; returns notes of what the format could not hold."""
+    from understudy import formats
+
+    kind = target_ending(target, ending)
+    if target != "-" and ending:
+        Path(target).parent.mkdir(parents=True, exist_ok=True)
+    with options.output_file(target, kind) as path:
+        if kind != ".npz":
+            return formats.write(asset, path)
+        from understudy.character.rig import bake
+        from understudy.formats import npz
+
+        npz.write_bake(bake(asset), path)
+        return ("npz holds the baked frames of one clip only",) if len(asset.animations) > 1 else ()
 
 
 @click.command(name="bake", short_help="Bake a clip to arrays, frame by frame.")
@@ -63,96 +153,3 @@ def bake_command(
 
     jobs = InputJobs.plan(input, output, ".npz", asked=False)
     jobs.run(work, as_json and output != "-")
-
-
-@click.command(name="convert", short_help="Convert from one format to another.")
-@click.argument("input")
-@options.output(help="The file to write, or a folder with --to; - for standard output with --to.")
-@click.option(
-    "--to", "ending", metavar="FORMAT", help="The format to write into a folder or to standard output, as in: --to glb"
-)
-@click.option("--clip", "clips", multiple=True, metavar="NAME", help="Keep only this clip; may be given several times.")
-@options.rate
-@options.scale
-@options.skeleton
-@options.source_format
-@click.option("--dry-run", is_flag=True, help="Read and say what would be written, but write nothing.")
-@options.as_json
-@options.quiet
-def command(
-    input: str,
-    output: str,
-    ending: str | None,
-    clips: tuple[str, ...],
-    rate: float | None,
-    scale: float | None,
-    skeleton: str | None,
-    source_format: str | None,
-    dry_run: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Convert INPUT to the format of OUT's ending. --rate bakes curves to frames at that rate."""
-
-    def work(path: str, target: str) -> dict[str, Any]:
-        asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
-        asset = flatten_layers(_choose_clips(asset, clips, rate), target_ending(target, ending), quiet or as_json)
-        notes = [*asset.notes, *(_dry_run(asset, target, ending) if dry_run else write_asset(asset, target, ending))]
-        if not as_json:
-            options.echo_notes(notes, quiet)
-            if not quiet:
-                click.echo(f"{path} -> {target}{' (not written)' if dry_run else ''}", err=True)
-        return {"output": target, "notes": notes}
-
-    jobs = InputJobs.plan(input, output, target_ending(output, ending) if ending else None)
-    jobs.run(work, as_json and output != "-")
-
-
-def _choose_clips(asset: Asset, clips: tuple[str, ...], rate: float | None) -> Asset:
-    """Only the wanted clips, baked at a rate where one is given."""
-    from understudy.character import Asset, Clip, Curves
-
-    animations = [asset.animation(name) for name in clips] if clips else list(asset.animations)
-    if rate is not None:
-        animations = [asset.clip(animation.name, rate) for animation in animations]
-    dense = [animation for animation in animations if isinstance(animation, Clip)]
-    keyed = [animation for animation in animations if isinstance(animation, Curves)]
-    return Asset(asset.characters, dense, keyed, asset.notes, asset.format)
-
-
-def flatten_layers(asset: Asset, kind: str, quiet: bool) -> Asset:
-    """The asset with layered characters as joints and shapes; npz and curves need no character that files hold."""
-    if kind in (".npz", ".curves.json") or all(character.layers is None for character in asset.characters):
-        return asset
-    from understudy.character.rig import flatten_asset
-
-    with options.progress("baking layers", quiet) as progress:
-        return flatten_asset(asset, shapes=kind != ".bvh", progress=progress)
-
-
-def _dry_run(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
-    """What writing would lose, or why it cannot be done: written where nobody looks, and thrown away."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            return write_asset(asset, str(Path(folder, "rehearsal").with_suffix(target_ending(target, ending))), None)
-        except FileError as error:
-            raise type(error)(target, error.reason, error.place) from error
-
-
-def write_asset(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
-    """Write an asset, or for npz its baked frames; returns what the format could not hold."""
-    from understudy import formats
-
-    kind = target_ending(target, ending)
-    if target != "-" and ending:
-        Path(target).parent.mkdir(parents=True, exist_ok=True)
-    with options.output_file(target, kind) as path:
-        if kind != ".npz":
-            return formats.write(asset, path)
-        from understudy.character.rig import bake
-        from understudy.formats import npz
-
-        npz.write_bake(bake(asset), path)
-        return ("npz holds the baked frames of one clip only",) if len(asset.animations) > 1 else ()

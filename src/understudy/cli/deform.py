@@ -1,4 +1,4 @@
-"""`understudy skin`: deformers fitted, compared and exported; meshes bound by themselves."""
+"""`understudy skin`: fit deformers to examples, compare and export them, and bind meshes automatically."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from understudy.deform.comparison import Comparison
     from understudy.deform.examples import Examples
 
-HEAT_MAP_PIXELS = (420, 320)  # pixels of a heat map
+HEAT_MAP_PIXELS = (420, 320)  # width, height
 
 frames = click.option(
     "--frames", type=click.IntRange(2, 400), metavar="N", help="Use at most N poses, evenly spread; 400 by default."
@@ -120,7 +120,6 @@ def fit_command(
     """Fit one method to all poses of EXAMPLES."""
     from understudy import formats
     from understudy.deform import deformer as registry
-    from understudy.deform import deformer as stored
     from understudy.deform.playable import make_playable
     from understudy.errors import Unsupported
 
@@ -133,22 +132,22 @@ def fit_command(
     settings = settings_from(kind.Settings, changes)
     with options.progress(f"fitting {method}", silent, counted=False) as progress:
         deformer = kind.fit(found, settings, seed, progress)
-    told: dict[str, Any] = {"output": output, "method": method, "poses": len(found), **fit_errors(deformer, found)}
+    facts: dict[str, Any] = {"output": output, "method": method, "poses": len(found), **fit_errors(deformer, found)}
     if ending == ".npz":
-        stored.save(deformer, output)
+        registry.save(deformer, output)
     else:
         played = make_playable(deformer, found, Path(output).stem, shapes)
         notes = [*notes, *played.notes, *formats.write(played.asset, output)]
-        told |= {"shapes": played.shapes, "gltf_rms_mm": 1000 * played.rms, "gltf_worst_mm": 1000 * played.worst}
+        facts |= {"shapes": played.shapes, "gltf_rms_mm": 1000 * played.rms, "gltf_worst_mm": 1000 * played.worst}
     if as_json:
-        options.echo_json({**told, "notes": notes})
+        options.echo_json({**facts, "notes": notes})
         return
     options.echo_notes(notes, quiet)
-    click.echo(f"{method}: rms {told['rms_mm']:.4g} mm, worst {told['worst_mm']:.4g} mm over {len(found)} poses")
-    if "shapes" in told:
+    click.echo(f"{method}: rms {facts['rms_mm']:.4g} mm, worst {facts['worst_mm']:.4g} mm over {len(found)} poses")
+    if "shapes" in facts:
         click.echo(
-            f"as glTF: {told['shapes']} corrective shapes, rms {told['gltf_rms_mm']:.4g} mm, "
-            f"worst {told['gltf_worst_mm']:.4g} mm from the deformer"
+            f"as glTF: {facts['shapes']} corrective shapes, rms {facts['gltf_rms_mm']:.4g} mm, "
+            f"worst {facts['gltf_worst_mm']:.4g} mm from the deformer"
         )
 
 
@@ -186,12 +185,12 @@ def auto_command(
     with options.progress("binding", quiet or as_json, counted=False) as progress:
         found = skin_automatically(source, template, facing, influences, all_parts, progress)
     notes = [*asset.notes, *found.notes, *formats.write(automatic_asset(asset, found, source), output)]
-    told = {"output": output, **binding_facts(found), "notes": notes}
+    facts = {"output": output, **binding_facts(found), "notes": notes}
     if as_json:
-        options.echo_json(told)
+        options.echo_json(facts)
         return
     options.echo_notes(notes, quiet)
-    click.echo(binding_sentence(told))
+    click.echo(binding_sentence(facts))
 
 
 @command.command(name="methods")
@@ -209,7 +208,7 @@ def methods_command(as_json: bool) -> None:
 
 
 def read_examples(source: str, frames: int | None, quiet: bool) -> tuple[Examples, list[str]]:
-    """Examples and notes, with a bar while they are read or solved."""
+    """Examples and notes, with a progress bar while they are read or computed."""
     from understudy import cast
     from understudy.deform import example_files
 
@@ -220,7 +219,7 @@ def read_examples(source: str, frames: int | None, quiet: bool) -> tuple[Example
 
 
 def heat_maps(result: Comparison, azimuth: float, quiet: bool) -> dict[str, bytes]:
-    """A picture of each method at its worst pose, as PNG; "" is the truth at the worst pose of the first of them."""
+    """A PNG of each method at its worst pose; "" is the truth at the worst pose of the first method."""
     import io
 
     import numpy as np
@@ -261,7 +260,7 @@ def heat_maps(result: Comparison, azimuth: float, quiet: bool) -> dict[str, byte
 
 
 def result_table(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Lines for a terminal."""
+    """The lines of the result table for a terminal."""
     head = ("rms mm", "worst mm", "volume %", "stretch %", "bytes", "fit s", "us/frame")
     keys = ("rms_mm", "worst_mm", "volume_loss_percent", "edge_stretch_percent", "bytes_a_vertex", "fit_seconds")
     yield f"{'method':<22}" + "".join(f"{name:>11}" for name in head)
@@ -273,7 +272,7 @@ def result_table(rows: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def settings_from(kind: type, changes: tuple[str, ...]) -> dict[str, Any] | None:
-    """KEY=VALUE words as settings: numbers, yes and no, or words, checked against what the method knows."""
+    """The settings of KEY=VALUE arguments: numbers, yes and no, or text, checked against the method's settings."""
     import dataclasses
 
     from understudy import checks
@@ -305,7 +304,7 @@ def _value(key: str, text: str, like: Any) -> Any:
 
 
 def fit_errors(deformer: Any, examples: Examples) -> dict[str, float]:
-    """How far a deformer is from the examples that it was fitted to, mm."""
+    """The error of a deformer on its training examples, mm."""
     import numpy as np
 
     distance = np.linalg.norm(deformer.deform(examples.transforms) - examples.vertices, axis=-1)
@@ -319,7 +318,7 @@ def _with_mesh(asset: Asset, name: str | None) -> Character:
 
 
 def binding_facts(found: AutomaticSkin) -> dict[str, Any]:
-    """What was done, in figures."""
+    """The facts of an automatic binding, for --json."""
     import numpy as np
 
     from understudy.deform.rigging.heat_weights import WEIGHT_SOURCES
@@ -328,10 +327,10 @@ def binding_facts(found: AutomaticSkin) -> dict[str, Any]:
     fallback = {
         way: np.flatnonzero(found.weights.way == i).tolist() for i, way in enumerate(WEIGHT_SOURCES) if i and ways[way]
     }
-    told: dict[str, Any] = {"vertices": ways, "fallback_vertices": fallback, "idle_joints": found.weights.idle}
+    facts: dict[str, Any] = {"vertices": ways, "fallback_vertices": fallback, "idle_joints": found.weights.idle}
     if found.rig is not None:
         trust = found.rig.confidence
-        told["rig"] = {
+        facts["rig"] = {
             "template": found.rig.template,
             "facing": found.rig.facing,
             "confidence": round(trust.overall, 3),
@@ -342,13 +341,13 @@ def binding_facts(found: AutomaticSkin) -> dict[str, Any]:
             "standing": round(trust.standing, 3),
             "joints": {name: round(float(value), 3) for name, value in zip(found.rig.names, trust.joints)},
         }
-    return told
+    return facts
 
 
-def binding_sentence(told: dict[str, Any]) -> str:
-    """What was done, for people."""
-    ways = told["vertices"]
-    rig = told.get("rig")
+def binding_sentence(facts: dict[str, Any]) -> str:
+    """An automatic binding in one sentence."""
+    ways = facts["vertices"]
+    rig = facts.get("rig")
     lead = f"{rig['template']} facing {rig['facing']}, confidence {rig['confidence']:.2f}; " if rig else ""
     others = ", ".join(f"{count} {way}" for way, count in ways.items() if count and way != "heat")
-    return f"{lead}{sum(ways.values())} vertices weighted{f' ({others})' if others else ''} -> {told['output']}"
+    return f"{lead}{sum(ways.values())} vertices weighted{f' ({others})' if others else ''} -> {facts['output']}"

@@ -1,12 +1,8 @@
-"""`understudy demo`: the built-in dragon is learned from its clips and acts a scene; nothing to download.
+"""`understudy demo`: a built-in character is trained on its clips and acts a scene; nothing to download.
 
-With a terminal attached, or --serve, it then waits in the studio to play with whoever opens the page.
-
-The demo in the studio: the page first, then learning, then the files.
-
-Somebody who has typed a command should see the dragon move within seconds. So the page is served at once, with the
-dragon playing a clip; it learns beside that, and goes live as soon as it has; the video and the GLB are written by a
-process of their own. A model that an earlier demo has left is used again, and the dragon is live from the start.
+With a terminal attached, or --serve, the demo also runs in the studio. The character should move within seconds, so the
+page is served at once, with the character playing a clip. Training runs beside that, and the character performs live as
+soon as it is done; the video and the GLB are written by another process. A model of an earlier demo is used again.
 """
 
 from __future__ import annotations
@@ -38,7 +34,8 @@ if TYPE_CHECKING:
     from understudy.studio.session import Session
 
 SCENES = ("dragon", "lamp")
-CAMERA_TARGETS = {"dragon": "Head"}  # what the camera is for; the neck comes along
+CAMERA_TARGETS = {"dragon": "Head"}  # framed in the video
+START_MODE = "play"  # of the page
 
 
 @click.command(name="demo", short_help="Watch the dragon learn, act a scene, and play with you.")
@@ -72,15 +69,13 @@ def command(
     folder = Path(output or "demo")
     folder.mkdir(parents=True, exist_ok=True)
     if serve or (serve is None and sys.stdout.isatty()):
-        pass
-
         serve_demo(who, folder, ["--seed", str(seed), "--size", f"{size[0]}x{size[1]}"], port, browser, quiet)
         return
     write_files(who, folder, seed, size, learned_already, quiet)
 
 
 def write_files(who: str, folder: Path, seed: int, size: tuple[int, int], learned_already: bool, quiet: bool) -> None:
-    """The model, the scene, and the two files that come of them."""
+    """Write the model, the scene, the video and the GLB."""
     from understudy.perform.script import parse_script
 
     model, scene, video, file = (folder / f"{who}{ending}" for ending in (MODEL_SUFFIX, ".toml", ".mp4", ".glb"))
@@ -94,7 +89,7 @@ def write_files(who: str, folder: Path, seed: int, size: tuple[int, int], learne
         done = perform_script(parse_script(text, str(scene)).check(opened.model), opened, seed, quiet)
         cost = done.report["milliseconds_a_frame"]["median"]
         say(f"{len(done.rows)} frames, {done.seconds:.1f} s, {cost:.2f} ms a frame")
-    _lines(command_lines(done), quiet)
+    _print_lines(command_lines(done), quiet)
     for path in (video, file):
         with _report_duration(f"wrote {path}", quiet) as say:
             view = {"size": size, "azimuth": 0.35, "target": CAMERA_TARGETS.get(who)}
@@ -112,15 +107,15 @@ def _learn(who: str, model: Path, quiet: bool) -> None:
 
     with _report_duration("learned its clips", quiet) as say:
         library = open_library(who)
-        found = fit_with_progress(library, FitSettings(), str(model), None, None, quiet)
-        found.save(model)
-        say(f"{sum(map(len, found.spaces.values())):,} frames of {len(found.spaces)} labels")
-    _lines(model_table(model_facts(found)), quiet)
+        fitted = fit_with_progress(library, FitSettings(), str(model), None, None, quiet)
+        fitted.save(model)
+        say(f"{sum(map(len, fitted.spaces.values())):,} frames of {len(fitted.spaces)} labels")
+    _print_lines(model_table(model_facts(fitted)), quiet)
 
 
 @contextmanager
 def _report_duration(what: str, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Says what was done and how long it took; call it with the figures."""
+    """Print a step, its figures and its duration; the yielded function takes the figures."""
     figures: list[str] = []
     began = time.perf_counter()
     yield figures.append
@@ -128,12 +123,9 @@ def _report_duration(what: str, quiet: bool) -> Iterator[Callable[[str], None]]:
         click.echo(f"{what}: {', '.join(figures)} in {time.perf_counter() - began:.1f} s", err=True)
 
 
-def _lines(found: list[str], quiet: bool) -> None:
-    for line in found if not quiet else ():
+def _print_lines(lines: list[str], quiet: bool) -> None:
+    for line in lines if not quiet else ():
         click.echo(line, err=True)
-
-
-START_MODE = "play"
 
 
 def serve_demo(
@@ -151,7 +143,7 @@ def serve_demo(
 
 
 async def prepare_demo(session: Session, who: str, folder: Path, settings: list[str], quiet: bool) -> None:
-    """Somebody on stage, then somebody who has learned, then the files."""
+    """Open the character, train and show its model, then write the files."""
     from understudy.studio.server import open_all
 
     await open_all(session, [who])
@@ -169,29 +161,30 @@ async def prepare_demo(session: Session, who: str, folder: Path, settings: list[
 
 
 async def _model(session: Session, entry: CharacterEntry, folder: Path) -> ModelEntry:
-    """The model of the project, of an earlier demo, or a new one."""
+    """The model in the project, or one of an earlier demo, or a new one."""
     from understudy.studio.perform import learning
     from understudy.studio.perform.models import copy_into_project, with_model
 
     known = next((each for each in session.document.models if each.character == entry.id), None)
     if known is not None:
         return known
-    left = folder / f"{entry.cast}.understudy"
+    earlier = folder / f"{entry.cast}.understudy"
     try:
-        found = await asyncio.to_thread(copy_into_project, session, left, entry.id, entry.name)
-    except UnderstudyError:  # none there, or one of another version
+        model = await asyncio.to_thread(copy_into_project, session, earlier, entry.id, entry.name)
+    except UnderstudyError:  # it is missing, or of another version
         task = learning.learning_task(session, entry, ())
         job = session.jobs.run(
             f"learn {entry.name}",
             lambda progress, cancelled: learning.fit_in_process(task, entry.name, progress, cancelled),
+            "learn",
         )
-        found = await job.result()
-    session.change(with_model(session.document, found), f"learn {found.name}")
-    return found
+        model = await job.result()
+    session.change(with_model(session.document, model), f"learn {model.name}")
+    return model
 
 
 async def _write_files_in_process(who: str, folder: Path, settings: list[str], quiet: bool) -> None:
-    """The video and the GLB, by a process that ends with this one."""
+    """Write the video and the GLB in a process that ends with this one."""
     command = [sys.executable, "-m", "understudy", "demo", who, "-o", str(folder), "--no-serve", "--learned", *settings]
     child = subprocess.Popen([*command, *(["-q"] if quiet else [])])
     try:

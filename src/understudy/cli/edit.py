@@ -1,4 +1,4 @@
-"""`understudy edit`: a list of edits applied to an animation, whose keys stay where they are."""
+"""`understudy edit`: apply a list of edits to an animation; its keys stay where they are."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from understudy.edit.edit_list import StepReport
     from understudy.edit.edit_list_steps import EditList
 
-SINGLE_CLIP_ENDINGS = (".bvh", ".npz")  # hold one animation
+SINGLE_CLIP_ENDINGS = (".bvh", ".npz")  # formats with one animation
 
 
 @click.command(name="edit", short_help="Drag points of an animation between its keys.")
@@ -76,19 +76,19 @@ def command(
         asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
         if cast:
             asset = type(asset)([*asset.characters, *cast], asset.clips, asset.curves, asset.notes, asset.format)
-        edited, told, reports = edit_asset(asset, wanted, clip, offers, quiet or as_json)
+        edited, facts, reports = edit_asset(asset, wanted, clip, offers, quiet or as_json)
         if not as_json:
-            options.echo_notes(told["notes"], quiet)
+            options.echo_notes(facts["notes"], quiet)
             if not quiet:
-                _show(reports)
-        blocked = [found for found in reports if not found.reached]
+                _print_reports(reports)
+        blocked = [step for step in reports if not step.reached]
         notes: tuple[str, ...] = ()
         if not dry_run and not (strict and blocked):
             kind = target_ending(target, ending)
-            shown = flatten_layers(keep_one_animation(edited, told["result"], kind), kind, quiet or as_json)
+            shown = flatten_layers(keep_one_animation(edited, facts["result"], kind), kind, quiet or as_json)
             notes = (*shown.notes, *write_asset(shown, target, ending))
-        row = {"output": None if dry_run or (strict and blocked) else target, **told}
-        row["notes"] = [*told["notes"], *notes]
+        row = {"output": None if dry_run or (strict and blocked) else target, **facts}
+        row["notes"] = [*facts["notes"], *notes]
         if report is not None:
             write_report({"input": path, **row}, report, jobs.many, path)
         if strict and blocked:
@@ -104,13 +104,13 @@ def command(
 
 
 def check_target(target: str, kind: str, many: bool) -> None:
-    """Refuse what cannot be written before the work is done, not after."""
+    """Raise before the work if the target cannot be written."""
     from understudy import formats
     from understudy.errors import Unsupported
 
-    able = [".npz", *(ending for entry in formats.FORMATS if entry.writes for ending in entry.endings)]
-    if kind not in able:
-        raise Unsupported(target, f"an animation is not written as {kind or 'this'}; written are: {', '.join(able)}")
+    endings = [".npz", *(ending for entry in formats.FORMATS if entry.writes for ending in entry.endings)]
+    if kind not in endings:
+        raise Unsupported(target, f"an animation is not written as {kind or 'this'}; written are: {', '.join(endings)}")
     if target != "-" and not many and not Path(target).parent.is_dir():
         raise InvalidInput(f"cannot write {target}: there is no folder {Path(target).parent}")
 
@@ -132,9 +132,9 @@ def read_edits(path: str) -> EditList:
 def edit_asset(
     asset: Asset, wanted: EditList, clip: str | None, ask: bool, quiet: bool
 ) -> tuple[Asset, dict[str, Any], list[StepReport]]:
-    """The asset with one animation edited, the facts for a report, and what became of each edit.
+    """The asset with one edited animation, the facts for a report, and the result of each edit.
 
-    `ask` for offers where one is blocked.
+    With `ask`, blocked edits get suggestions.
     """
     from understudy.character.rig import rig_of
     from understudy.edit import edit_list
@@ -142,7 +142,7 @@ def edit_asset(
     with _name_file_in_errors(wanted.path if clip is None and wanted.clip is not None else None, "clip"):
         animation = asset.animation(clip if clip is not None else wanted.clip)
     if not asset.characters:
-        raise InvalidInput("there is no character here; say where it is, as in --with walk.bvh")
+        raise InvalidInput("the input has no character; give its file, as in --with walk.bvh")
     name = wanted.character
     moved = [c for c in asset.characters if rig_of(c).is_moved_by(animation)] if name is None else []
     with _name_file_in_errors(wanted.path if name is not None else None, "character"):
@@ -156,22 +156,22 @@ def edit_asset(
     checked = edit_list.check_edit_list(wanted, rig, curves)
     with options.progress(f"editing {animation.name}", quiet) as progress:
         curves, reports = edit_list.apply_edit_list(rig, curves, checked.steps, progress, path=wanted.path, ask=ask)
-    told = {
+    facts = {
         "edits": wanted.path,
         "clip": animation.name,
         "result": wanted.name or animation.name,
         "character": rig.character.name,
         "keys": curves.key_count,
-        "reached": sum(found.reached for found in reports),
-        "steps": [found.facts() for found in reports],
+        "reached": sum(step.reached for step in reports),
+        "steps": [step.facts() for step in reports],
         "notes": [*asset.notes, *notes],
     }
-    return replace_animation(asset, animation, curves, wanted.name), told, reports
+    return replace_animation(asset, animation, curves, wanted.name), facts, reports
 
 
 @contextmanager
 def _name_file_in_errors(path: str | None, place: str) -> Iterator[None]:
-    """What is refused within is told with the file of edits that asked for it; None where none did."""
+    """Errors inside the block name the file of edits; None changes nothing."""
     try:
         yield
     except InvalidInput as error:
@@ -181,7 +181,7 @@ def _name_file_in_errors(path: str | None, place: str) -> Iterator[None]:
 
 
 def replace_animation(asset: Asset, animation: Clip | Curves, curves: Curves, name: str | None = None) -> Asset:
-    """The asset with `curves` instead of an animation, in its place, or beside it under a new name."""
+    """The asset with `curves` in place of an animation, or beside it under a new name."""
     from understudy.character import Asset, Curves
 
     if name is not None:
@@ -195,7 +195,7 @@ def replace_animation(asset: Asset, animation: Clip | Curves, curves: Curves, na
 
 
 def keep_one_animation(asset: Asset, name: str, kind: str) -> Asset:
-    """The asset without other animations where a format holds only one, so that it is the one that was worked on."""
+    """The asset with the named animation only, if the format holds one."""
     if kind not in SINGLE_CLIP_ENDINGS:
         return asset
     from understudy.character import Asset
@@ -205,20 +205,20 @@ def keep_one_animation(asset: Asset, name: str, kind: str) -> Asset:
     return Asset(asset.characters, dense, keyed, asset.notes, asset.format)
 
 
-def write_report(told: dict[str, Any], path: str, many: bool, source: str) -> None:
-    """JSON in a file, whole or not at all; of many inputs each has its own, with its name in it."""
+def write_report(facts: dict[str, Any], path: str, many: bool, source: str) -> None:
+    """Write a report as JSON, atomically; with many inputs each has its own file, named after it."""
     from understudy import files
 
     place = Path(path)
     if many:
         place = place.with_name(f"{place.stem}.{Path(source).name}{place.suffix}")
     with files.write_atomically(place) as temporary:
-        temporary.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
 
-def _show(reports: list[StepReport]) -> None:
-    for found in reports:
-        name = f" ({found.name})" if found.name else ""
-        click.echo(f"  {found.place}{name}: {found.sentence}", err=True)
-        for offer in found.offers:
+def _print_reports(reports: list[StepReport]) -> None:
+    for step in reports:
+        name = f" ({step.name})" if step.name else ""
+        click.echo(f"  {step.place}{name}: {step.sentence}", err=True)
+        for offer in step.offers:
             click.echo(f"    {offer.kind}: {offer.sentence}", err=True)

@@ -1,6 +1,5 @@
-"""`understudy express picture`: a graph as a drawing, with a way through it.
-
-`understudy express`: from labelled takes to a face graph, and from labels to a face that acts.
+"""`understudy express`: from labelled takes to a face graph (`build`), from labels to a face that acts (`act`), from a
+video to weights (`capture`), and a graph as a drawing (`picture`).
 """
 
 from __future__ import annotations
@@ -24,49 +23,7 @@ if TYPE_CHECKING:
     from understudy.express.graph.face_graph import FaceGraph
     from understudy.express.sequence import ExpressionSequence
 
-
-@click.command(name="picture", short_help="Draw a graph.")
-@click.argument("graph")
-@options.output(help="x.svg or x.png.")
-@click.option(
-    "--region", "regions", multiple=True, metavar="NAME", help="Only this region; may be given several times."
-)
-@click.option(
-    "--way", "labels", multiple=True, metavar="LABEL", help="Draw the way over this label; may be given several times."
-)
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Of the way's peaks.")
-@options.as_json
-@options.quiet
-def picture_command(
-    graph: str,
-    output: str,
-    regions: tuple[str, ...],
-    labels: tuple[str, ...],
-    seed: int,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Draw the graph GRAPH: a wheel a region, neutral in the middle, each label in a direction of its own."""
-    pass
-    from understudy.express import graph_picture
-    from understudy.express.acting import cues
-    from understudy.express.acting.synthesis import nodes_of_walk
-
-    if Path(output).suffix.lower() not in (".svg", ".png"):
-        raise Unsupported(output, "a picture of a graph is an .svg or a .png")
-    if not Path(output).parent.is_dir():
-        raise InvalidInput(f"cannot write {output}: there is no folder {Path(output).parent}")
-    found = open_graph(graph)
-    paths = nodes_of_walk(found, [cues.parse(label) for label in labels], seed=seed) if labels else None
-    graph_picture.draw(found, output, paths=paths, regions=regions or None)
-    if as_json:
-        ways = {} if paths is None else {region: nodes.tolist() for region, nodes in paths.items()}
-        options.echo_json(graph_facts(found) | {"output": output, "ways": ways})
-    elif not quiet:
-        click.echo(f"{output}: {found.nodes} nodes in {len(found.regions)} regions", err=True)
-
-
-share = options.Finite(0.0, 1.0)
+share = options.Finite(0.0, 1.0)  # type of options between 0 and 1
 
 
 @click.group(name="express", short_help="Turn words (fear, happiness) into a face that acts them.")
@@ -79,7 +36,6 @@ def command() -> None:
 
 
 command.add_command(capture_command)
-command.add_command(picture_command)
 
 
 @command.command(name="build")
@@ -91,7 +47,7 @@ command.add_command(picture_command)
     default=0.85,
     show_default=True,
     metavar="SHARE",
-    help="Of the takes' bytes, what the graph saves.",
+    help="Fraction of the takes' bytes that the graph saves.",
 )
 @click.option("--tolerance", type=share, default=0.1, show_default=True, metavar="SHARE", help="How near to that.")
 @click.option(
@@ -166,10 +122,14 @@ def build_command(
     default=0.2,
     show_default=True,
     metavar="SHARE",
-    help="Of the nodes on a way, how many may give way to neighbours.",
+    help="Fraction of path nodes that are replaced by neighbours.",
 )
 @click.option(
-    "--hops", type=click.IntRange(1, 8), default=1, show_default=True, help="How far those neighbours may be."
+    "--hops",
+    type=click.IntRange(1, 8),
+    default=1,
+    show_default=True,
+    help="Largest distance of those neighbours, in edges.",
 )
 @click.option(
     "--length-noise",
@@ -177,7 +137,7 @@ def build_command(
     default=1.0,
     show_default=True,
     metavar="FACTOR",
-    help="Of the spread of durations in the takes.",
+    help="Multiple of the spread of durations in the takes.",
 )
 @click.option(
     "--coupling",
@@ -235,26 +195,26 @@ def act_command(graph: str, labels: tuple[str, ...], output: str, **given: Any) 
         raise click.UsageError("writing to standard output needs --to FORMAT, for example --to glb")
     kind = target_ending(output, given["ending"])
     check_target(output, kind, given["crowd"])
-    found = open_graph(graph)
-    dials = ("coupling", "smoothing", "length_noise", "intensity", "hold", "back", "life", "pace", "direct", "rate")
-    settings = ActSettings(**{dial: given[dial] for dial in dials}, path_noise=(given["noise"], given["hops"]))
-    asked = [cues.parse(label) for label in labels]
+    face_graph = open_graph(graph)
+    names = ("coupling", "smoothing", "length_noise", "intensity", "hold", "back", "life", "pace", "direct", "rate")
+    settings = ActSettings(**{name: given[name] for name in names}, path_noise=(given["noise"], given["hops"]))
+    cue_list = [cues.parse(label) for label in labels]
     count, quiet = given["crowd"] or 1, given["quiet"] or given["as_json"]
     began, faces = time.perf_counter(), []
     with options.progress("acting", quiet) as report:
-        for face in performances(found, asked, count, seed=given["seed"], settings=settings):
+        for face in performances(face_graph, cue_list, count, seed=given["seed"], settings=settings):
             faces.append(face)
             report(len(faces), count)
     seconds = time.perf_counter() - began
-    who = None if kind == ".npz" else character_of(found, given["character"], given["landmarks"])
+    character = None if kind == ".npz" else character_of(face_graph, given["character"], given["landmarks"])
     view = view_settings(given, kind)
     sounds = read_sounds(given["visemes"]) if given["visemes"] else []
     extra = {"sounds": sounds, "priority": given["priority"]}
     name = "_".join(labels)
     if given["crowd"] is None:
-        notes = write_performance(faces[0], who, output, kind, name, view, given["sheet"], extra, quiet)
+        notes = write_performance(faces[0], character, output, kind, name, view, given["sheet"], extra, quiet)
     else:
-        notes = write_crowd(faces, who, output, kind, name, view, extra, quiet)
+        notes = write_crowd(faces, character, output, kind, name, view, extra, quiet)
     row = {
         "output": output,
         "faces": count,
@@ -276,8 +236,48 @@ def act_command(graph: str, labels: tuple[str, ...], output: str, **given: Any) 
             click.echo(f"{output}: {many}{row['frames']} frames, {row['seconds']:.1f} s, in {seconds:.2f} s", err=True)
 
 
+@command.command(name="picture", short_help="Draw a graph.")
+@click.argument("graph")
+@options.output(help="x.svg or x.png.")
+@click.option(
+    "--region", "regions", multiple=True, metavar="NAME", help="Only this region; may be given several times."
+)
+@click.option(
+    "--way", "labels", multiple=True, metavar="LABEL", help="Draw the way over this label; may be given several times."
+)
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Of the way's peaks.")
+@options.as_json
+@options.quiet
+def picture_command(
+    graph: str,
+    output: str,
+    regions: tuple[str, ...],
+    labels: tuple[str, ...],
+    seed: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Draw the graph GRAPH: a wheel a region, neutral in the middle, each label in a direction of its own."""
+    from understudy.express import graph_picture
+    from understudy.express.acting import cues
+    from understudy.express.acting.synthesis import nodes_of_walk
+
+    if Path(output).suffix.lower() not in (".svg", ".png"):
+        raise Unsupported(output, "a picture of a graph is an .svg or a .png")
+    if not Path(output).parent.is_dir():
+        raise InvalidInput(f"cannot write {output}: there is no folder {Path(output).parent}")
+    face_graph = open_graph(graph)
+    paths = nodes_of_walk(face_graph, [cues.parse(label) for label in labels], seed=seed) if labels else None
+    graph_picture.draw(face_graph, output, paths=paths, regions=regions or None)
+    if as_json:
+        ways = {} if paths is None else {region: nodes.tolist() for region, nodes in paths.items()}
+        options.echo_json(graph_facts(face_graph) | {"output": output, "ways": ways})
+    elif not quiet:
+        click.echo(f"{output}: {face_graph.nodes} nodes in {len(face_graph.regions)} regions", err=True)
+
+
 def open_takes(name: str, kind: str, rate: float | None) -> tuple[list[ExpressionSequence], Any, list[str]]:
-    """The prepared takes of a manifest or of a character's clips, regions where a manifest names any, and notes."""
+    """The preprocessed takes of a manifest or of a character's clips, the manifest's regions if any, and notes."""
     from understudy.express.preprocessing import preprocess
 
     if Path(name).suffix.lower() == ".toml":
@@ -300,27 +300,25 @@ def open_takes(name: str, kind: str, rate: float | None) -> tuple[list[Expressio
     vertices = cast.FACE_LANDMARKS if kind == "landmarks" else None
     takes = sequences_of(rig.rig_of(asset.character()), asset.animations, vertices, rate)
     notes = [note for take in takes for note in take.notes]
-    # hand animation neither trembles nor lacks its way back; landmarks still carry the head's movement
-    found = preprocess(takes, steady=kind == "landmarks", liken=kind == "landmarks", jitter=0.0, sigmoid=0.0)
-    return found, None, list(dict.fromkeys([*asset.notes, *notes]))
+    # hand animation has no jitter and returns to neutral; landmarks contain the movement of the head
+    prepared = preprocess(takes, steady=kind == "landmarks", liken=kind == "landmarks", jitter=0.0, sigmoid=0.0)
+    return prepared, None, list(dict.fromkeys([*asset.notes, *notes]))
 
 
 def open_graph(path: str) -> FaceGraph:
-    """The graph of a file, or of a built-in character, built now."""
+    """The graph of a file, or of a built-in character, which is built now."""
     from understudy import cast
     from understudy.express.graph import face_graph, graph_builder
 
     if path in cast.names() and not Path(path).exists():
         return graph_builder.build(open_takes(path, "weights", None)[0], compression=0.6, merge_compression=0.6)
     if Path(path).suffix.lower() != MODEL_SUFFIX:
-        raise BadFile(
-            path, f"is not a face graph: a file that `understudy express build` has made ends in {MODEL_SUFFIX}"
-        )
+        raise BadFile(path, f"is not a face graph: files of `understudy express build` end in {MODEL_SUFFIX}")
     return face_graph.load(path)
 
 
 def read_sounds(path: str) -> list[Viseme]:
-    """The visemes of a text: seconds and a name on each line, `#` begins a remark."""
+    """The visemes of a text file: seconds and a name on each line; `#` begins a comment."""
     from understudy import files
     from understudy.express.acting.life import VISEMES, Viseme
 
@@ -339,7 +337,7 @@ def read_sounds(path: str) -> list[Viseme]:
             raise BadFile(path, f"there is no viseme {sound.viseme!r}; available: {known}", f"line {number}")
         sounds.append(sound)
     if not sounds:
-        raise BadFile(path, "it names no sound")
+        raise BadFile(path, "it contains no viseme")
     return sounds
 
 
@@ -360,7 +358,7 @@ def graph_facts(graph: FaceGraph) -> dict[str, Any]:
 
 
 def graph_table(row: dict[str, Any]) -> list[str]:
-    """The lines that `build` and `info` say."""
+    """The table that `build` and `info` print."""
     lines = ["  region       points  nodes  edges"]
     lines += [f"  {r['name']:<12} {r['points']:6d} {r['nodes']:6d} {r['edges']:6d}" for r in row["regions"]]
     return [*lines, f"  labels: {', '.join(row['labels'])}"]

@@ -50,19 +50,19 @@ def capture_command(
     from understudy.express.face_fit import SMOOTHING_SECONDS
 
     kind = target_ending(output, None)
-    able = [ending for entry in formats.FORMATS if entry.writes for ending in entry.endings]
-    if kind not in able:
-        raise Unsupported(output, f"a capture is not written as {kind or 'this'}; written are: {', '.join(able)}")
+    endings = [ending for entry in formats.FORMATS if entry.writes for ending in entry.endings]
+    if kind not in endings:
+        raise Unsupported(output, f"a capture is not written as {kind or 'this'}; written are: {', '.join(endings)}")
     if not Path(output).parent.is_dir():
         raise InvalidInput(f"cannot write {output}: there is no folder {Path(output).parent}")
-    who = resolve_character(character, landmarks)
-    if who.landmarks is None:
+    actor = resolve_character(character, landmarks)
+    if actor.landmarks is None:
         raise InvalidInput(f"capture needs the landmark vertices of {character!r}; give them with --landmarks FILE")
     with options.progress(f"watching {Path(video).name}", quiet or as_json) as report:
-        solution, told = face_capture.capture(
+        solution, capture_notes = face_capture.capture(
             video,
-            who.character,
-            who.landmarks,
+            actor.character,
+            actor.landmarks,
             seconds=seconds,
             neutral=neutral,
             field=field,
@@ -70,8 +70,8 @@ def capture_command(
             progress=lambda frame: report(frame, 0),
         )
     clip = solution.clip(Path(video).stem, head=kind == ".csv")
-    asset = flatten_layers(Asset([] if kind == ".csv" else [who.character], [clip]), kind, quiet or as_json)
-    notes = [*told, *asset.notes, *write_asset(asset, output, None)]
+    asset = flatten_layers(Asset([] if kind == ".csv" else [actor.character], [clip]), kind, quiet or as_json)
+    notes = [*capture_notes, *asset.notes, *write_asset(asset, output, None)]
     error = float(solution.errors.mean())
     if as_json:
         row = {"input": video, "output": output, "frames": len(clip), "rate": clip.rate, "pixels": round(error, 3)}

@@ -1,4 +1,4 @@
-"""Where a performance of `understudy express` goes: an animation file, a video, a sheet, arrays; one or many."""
+"""The output of `understudy express act`: an animation file, a video, a sheet or arrays, of one face or many."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 
 VIDEOS = (".mp4", ".webm", ".gif")
 PICTURES = (".png", *VIDEOS)
-SHEET_PICTURE_COUNT = 24  # pictures of a sheet of one face
-MAX_STOPS_PER_ROW = (
-    7  # start, apexes and end of a face that its row of a crowd's sheet shows, with as many less one between
-)
-MAX_SHEET_ROWS = 24  # faces on a crowd's sheet
+SHEET_PICTURE_COUNT = 24  # of one face
+# Stops (start, apexes, end) in a row of a crowd's sheet, which also shows the moments halfway between them.
+MAX_STOPS_PER_ROW = 7
+MAX_SHEET_ROWS = 24  # of a crowd's sheet
 
 
 class OutputCharacter(NamedTuple):
-    """A character, and its landmarks where they are known."""
+    """A character, and the vertices (68,) of its landmarks if they are known."""
 
     character: Character
     landmarks: Array | None
 
 
 def check_target(target: str, kind: str, crowd: int | None) -> None:
-    """Refuse what cannot be written before the work is done, not after."""
+    """Raise before the work if the target cannot be written."""
     from understudy import formats
 
-    able = [*PICTURES, ".npz", *(ending for entry in formats.FORMATS if entry.writes for ending in entry.endings)]
-    if kind not in able:
-        raise Unsupported(target, f"a performance is not written as {kind or 'this'}; written are: {', '.join(able)}")
+    endings = [*PICTURES, ".npz", *(ending for entry in formats.FORMATS if entry.writes for ending in entry.endings)]
+    if kind not in endings:
+        written = ", ".join(endings)
+        raise Unsupported(target, f"a performance is not written as {kind or 'this'}; written are: {written}")
     if crowd is not None and (kind in VIDEOS or kind == ".csv"):
         shown = "a video shows" if kind in VIDEOS else "Live Link CSV holds"
         raise Unsupported(target, f"{shown} one face; a crowd goes into .npz, .glb, .gltf, .usd or a sheet (.png)")
@@ -50,7 +50,7 @@ def check_target(target: str, kind: str, crowd: int | None) -> None:
 
 
 def character_of(graph: FaceGraph, given: str | None, landmarks: str | None) -> OutputCharacter:
-    """Who acts: the character that was asked for, or the one of the cast that has what the graph moves."""
+    """The character that acts: the given one, or the member of the cast with the graph's channels."""
     from understudy.express.regions import landmark_number
     from understudy.formats.arkit_names import canonical_name
 
@@ -59,7 +59,7 @@ def character_of(graph: FaceGraph, given: str | None, landmarks: str | None) -> 
 
 
 def resolve_character(name: str, landmarks: str | None) -> OutputCharacter:
-    """A character by file or name, with the landmarks of a file, or those that the built-in face has."""
+    """A character by file or name, with the landmarks of a file, or those of the built-in face."""
     from understudy import cast
 
     vertices = None if landmarks is None else _read_landmarks(landmarks)
@@ -69,7 +69,7 @@ def resolve_character(name: str, landmarks: str | None) -> OutputCharacter:
 
 
 def view_settings(given: dict[str, Any], kind: str) -> dict[str, Any]:
-    """How it is looked at."""
+    """The settings of the camera and the picture."""
     size = given["size"] or ((240, 240) if kind == ".png" else (720, 720))
     return {"size": size, "azimuth": math.radians(given["azimuth"]), "target": given["target"]}
 
@@ -85,7 +85,7 @@ def write_performance(
     extra: dict[str, Any],
     quiet: bool,
 ) -> tuple[str, ...]:
-    """One performance; returns what its format could not hold."""
+    """Write one performance; returns notes of what its format could not hold."""
     if who is None:
         return _write_arrays(target, _arrays(face))
     from understudy.character import Asset
@@ -122,14 +122,14 @@ def write_crowd(
     extra: dict[str, Any],
     quiet: bool,
 ) -> tuple[str, ...]:
-    """Many performances in one file: arrays (N, F, L, D), a clip a face, or a row a face of a sheet."""
+    """Write many performances to one file: arrays (N, F, L, D), a clip for each face, or a row of a sheet for each."""
     if who is None:
         return _write_arrays(target, _crowd_arrays(faces))
     from understudy.character import Asset
     from understudy.express.acting import clip_of
 
     clips = []
-    with options.progress(f"laying {len(faces)} faces on {who.character.name}", quiet) as progress:
+    with options.progress(f"posing {who.character.name}, {len(faces)} faces", quiet) as progress:
         for number, face in enumerate(faces, 1):
             clips.append(clip_of(face, who.character, f"{name} {number}", who.landmarks, **extra))
             progress(number, len(faces))
@@ -144,8 +144,8 @@ def _take(who: OutputCharacter, clip: Clip) -> Any:
     from understudy.character import rig
     from understudy.render import show
 
-    found = rig.rig_of(who.character)
-    take = show.RenderTake.from_rows(found, found.pose(clip), rate=clip.rate)
+    posed_rig = rig.rig_of(who.character)
+    take = show.RenderTake.from_rows(posed_rig, posed_rig.pose(clip), rate=clip.rate)
     take.name = clip.name
     return take
 
@@ -155,20 +155,20 @@ def _supersampling(view: dict[str, Any]) -> int:
 
 
 def _write_rows(clips: Sequence[Clip], who: OutputCharacter, target: str, view: dict[str, Any], quiet: bool) -> None:
-    """A sheet with a row a face: its start, its apexes, its end, and halfway between; one camera sees them all."""
+    """Write a sheet with a row for each face: start, apexes, end, and halfway between; one camera for all."""
     import numpy as np
 
     from understudy.character import rig
     from understudy.render import show
 
-    found = rig.rig_of(who.character)
+    posed_rig = rig.rig_of(who.character)
     rows, captions = [], []
     for number, clip in enumerate(clips, 1):
-        posed = found.pose(clip)
+        posed = posed_rig.pose(clip)
         chosen = _moments(clip)
         rows.append(posed[chosen])
         captions += [f"{number}: {frame / clip.rate:.2f} s" for frame in chosen]
-    take = show.RenderTake.from_rows(found, np.concatenate(rows), captions, rate=clips[0].rate)
+    take = show.RenderTake.from_rows(posed_rig, np.concatenate(rows), captions, rate=clips[0].rate)
     take.name = f"{len(clips)} faces"
     with options.output_file(target, ".png") as place, options.progress("rendering", quiet) as progress:
         look = show.ViewSettings(**view, supersample=_supersampling(view))
@@ -176,7 +176,7 @@ def _write_rows(clips: Sequence[Clip], who: OutputCharacter, target: str, view: 
 
 
 def _moments(clip: Clip) -> list[int]:
-    """The frames of a crowd's row: those that matter where there are few, else evenly spread."""
+    """The frames of a row: the stops and halfway between, or evenly spread if there are too many stops."""
     import numpy as np
 
     stops = np.array([0.0, *(time * clip.rate for time in clip.moments.values()), len(clip) - 1.0])
@@ -187,7 +187,7 @@ def _moments(clip: Clip) -> list[int]:
 
 
 def _arrays(face: ExpressionTake) -> dict[str, Any]:
-    """What `understudy express build` reads again, and what goes with it on the same clock."""
+    """The arrays that `understudy express build` reads, and blinks, gaze and head at the same frames."""
     import numpy as np
 
     return {
@@ -229,13 +229,13 @@ def _write_arrays(target: str, arrays: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _read_landmarks(path: str) -> Array:
-    """(68,) vertices, in the order of the landmarks; a line each, name and vertex."""
+    """(68,) vertices in the order of the landmarks, from lines of name and vertex."""
     import numpy as np
 
     from understudy import files
     from understudy.express.regions import landmark_number
 
-    found: dict[int, int] = {}
+    vertices: dict[int, int] = {}
     for number, line in enumerate(files.read_text(path, 1 << 20).splitlines(), 1):
         words = line.partition("#")[0].split()
         if not words:
@@ -244,8 +244,8 @@ def _read_landmarks(path: str) -> Array:
         if len(words) != 2 or landmark is None or not words[1].isdigit():
             reason = f"a landmark and its vertex were expected, as `lm00 1234`, but {line.strip()!r} found"
             raise BadFile(path, reason, f"line {number}")
-        found[landmark] = int(words[1])
-    missing = [number for number in range(68) if number not in found]
+        vertices[landmark] = int(words[1])
+    missing = [number for number in range(68) if number not in vertices]
     if missing:
         raise BadFile(path, f"all 68 landmarks were expected, but lm{missing[0]:02d} is missing")
-    return np.array([found[number] for number in range(68)])
+    return np.array([vertices[number] for number in range(68)])

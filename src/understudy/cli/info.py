@@ -1,7 +1,4 @@
-"""The facts of a model, for people and for JSON.
-
-`understudy info`: what is in a file, and what reading it had to drop or change.
-"""
+"""`understudy info`: the content of a file, and what its reader dropped or changed; also the facts of a model."""
 
 from __future__ import annotations
 
@@ -18,62 +15,7 @@ from understudy.perform.model_character import is_model, open_model
 
 if TYPE_CHECKING:
     from understudy.character import Asset, Character, Clip, Controls, Curves
-    from understudy.perform import PoseModel
-
-
-def model_facts(model: PoseModel) -> dict[str, Any]:
-    """The facts of a model, ready for JSON."""
-    rows = []
-    for label, space in model.spaces.items():
-        own = [pair for pair in model.bridges if label in (pair.first, pair.second)]
-        rows.append(
-            {
-                "label": label,
-                "clips": [segment.clip for segment in space.segments],
-                "frames": len(space),
-                "seconds": round(len(space) / space.rate, 3),
-                "dimensions": int(space.mapping.outputs),
-                "bridges": sum(len(pair) for pair in own if not pair.wide),
-                "nearest_gap": round(min((float(pair.gaps.min()) for pair in own), default=0.0), 6),
-            }
-        )
-    return {
-        "labels": rows,
-        "rate": model.rate,
-        "latent_dimensions": int(next(iter(model.spaces.values())).mapping.dimensions),
-        "features": len(model.encoder.names),
-        "poses": list(model.poses),
-        "routes": _routes(model),
-        "notes": list(model.notes),
-    }
-
-
-def model_table(row: dict[str, Any]) -> list[str]:
-    """The lines of a model's table: its labels, then what can be reached from where."""
-    width = max([5, *(len(each["label"]) for each in row["labels"])])
-    lines = [f"  {'label':<{width}}  frames  clips  seconds  dims  bridges"]
-    for each in row["labels"]:
-        lines.append(
-            f"  {each['label']:<{width}}  {each['frames']:6d}  {len(each['clips']):5d}  {each['seconds']:7.1f}"
-            f"  {each['dimensions']:4d}  {each['bridges']:7d}"
-        )
-    found = row["routes"]
-    if len(row["labels"]) > 1:
-        direct, over, wide = found["direct"], found["over_others"], len(found["wide"])
-        lines.append(f"  ways between labels: {direct} direct, {over} over other labels, {wide} without a near pose")
-    if found["wide"]:
-        pairs = ", ".join(f"{a}-{b}" for a, b in found["wide"][:6])
-        more = f" and {wide - 6} more" if wide > 6 else ""
-        lines.append(f"  without a near pose, so that the change is seen: {pairs}{more}")
-    return lines
-
-
-def _routes(model: PoseModel) -> dict[str, Any]:
-    """How many pairs of labels have a bridge of their own, how many go over others, and which have to leap."""
-    routes = {(a, b): model.route(a, b) for a, b in itertools.combinations(model.labels, 2)}
-    wide = [list(pair) for pair, route in routes.items() if any(bridges.wide for bridges in route)]
-    direct = sum(len(route) == 1 and not route[0].wide for route in routes.values())
-    return {"direct": direct, "over_others": len(routes) - direct - len(wide), "wide": wide}
+    from understudy.perform.model import PoseModel
 
 
 @click.command(name="info", short_help="Say what is in a file, and what was dropped.")
@@ -97,8 +39,8 @@ def command(
     if is_model(input):
         _model(input, as_json, quiet)
         return
-    found = options.inputs(input)
-    if found == [input]:
+    paths = options.inputs(input)
+    if paths == [input]:
         asset = options.open_input(input, source_format, scale=scale, skeleton=skeleton)
         if as_json:
             options.echo_json(summary(asset, controls))
@@ -106,7 +48,7 @@ def command(
             _show(input, summary(asset, controls), quiet)
         return
     rows, failures = [], 0
-    for path in found:
+    for path in paths:
         try:
             asset = options.open_input(path, many=True, scale=scale, skeleton=skeleton)
             row = {"file": path, **summary(asset, controls)}
@@ -126,12 +68,12 @@ def command(
 def _face_graph(path: str, as_json: bool) -> None:
     from understudy.cli import express
 
-    told = {"format": "face graph"} | express.graph_facts(express.open_graph(path))
+    facts = {"format": "face graph"} | express.graph_facts(express.open_graph(path))
     if as_json:
-        options.echo_json(told)
+        options.echo_json(facts)
         return
-    click.echo(f"{path} (face graph of {told['takes']} takes, {told['bytes'] / 1024:.0f} KB, {told['rate']:g} fps)")
-    for line in express.graph_table(told):
+    click.echo(f"{path} (face graph of {facts['takes']} takes, {facts['bytes'] / 1024:.0f} KB, {facts['rate']:g} fps)")
+    for line in express.graph_table(facts):
         click.echo(line)
 
 
@@ -142,27 +84,82 @@ def _model(path: str, as_json: bool, quiet: bool) -> None:
         _face_graph(path, as_json)
         return
     opened = open_model(path)
-    told: dict[str, Any] = {"format": "model", "character": opened.character.name, "bytes": Path(path).stat().st_size}
-    told |= model_facts(opened.model)
+    facts: dict[str, Any] = {"format": "model", "character": opened.character.name, "bytes": Path(path).stat().st_size}
+    facts |= model_facts(opened.model)
     if as_json:
-        options.echo_json(told)
+        options.echo_json(facts)
         return
-    size = f"{told['bytes'] / 1e6:.1f} MB"
-    click.echo(f"{path} (model of {told['character']}, {told['features']} features, {size})")
-    for line in model_table(told):
+    size = f"{facts['bytes'] / 1e6:.1f} MB"
+    click.echo(f"{path} (model of {facts['character']}, {facts['features']} features, {size})")
+    for line in model_table(facts):
         click.echo(line)
-    for row in told["labels"]:
+    for row in facts["labels"]:
         if row["clips"] != [row["label"]]:
             click.echo(f"  clips of {row['label']}: {_shorten_names(row['clips'])}")
-    if told["poses"]:
-        click.echo(f"  poses ({len(told['poses'])}): {_shorten_names(told['poses'], 40)}")
+    if facts["poses"]:
+        click.echo(f"  poses ({len(facts['poses'])}): {_shorten_names(facts['poses'], 40)}")
     if not quiet:
-        for note in told["notes"]:
+        for note in facts["notes"]:
             click.echo(f"  note: {note}")
 
 
+def model_facts(model: PoseModel) -> dict[str, Any]:
+    """The facts of a model, ready for JSON."""
+    rows = []
+    for label, space in model.spaces.items():
+        bridges = [pair for pair in model.bridges if label in (pair.first, pair.second)]
+        rows.append(
+            {
+                "label": label,
+                "clips": [segment.clip for segment in space.segments],
+                "frames": len(space),
+                "seconds": round(len(space) / space.rate, 3),
+                "dimensions": int(space.mapping.outputs),
+                "bridges": sum(len(pair) for pair in bridges if not pair.wide),
+                "nearest_gap": round(min((float(pair.gaps.min()) for pair in bridges), default=0.0), 6),
+            }
+        )
+    return {
+        "labels": rows,
+        "rate": model.rate,
+        "latent_dimensions": int(next(iter(model.spaces.values())).mapping.dimensions),
+        "features": len(model.encoder.names),
+        "poses": list(model.poses),
+        "routes": _routes(model),
+        "notes": list(model.notes),
+    }
+
+
+def model_table(row: dict[str, Any]) -> list[str]:
+    """The lines of a model's table: its labels, then the routes between them."""
+    width = max([5, *(len(each["label"]) for each in row["labels"])])
+    lines = [f"  {'label':<{width}}  frames  clips  seconds  dims  bridges"]
+    for each in row["labels"]:
+        lines.append(
+            f"  {each['label']:<{width}}  {each['frames']:6d}  {len(each['clips']):5d}  {each['seconds']:7.1f}"
+            f"  {each['dimensions']:4d}  {each['bridges']:7d}"
+        )
+    routes = row["routes"]
+    if len(row["labels"]) > 1:
+        direct, over, wide = routes["direct"], routes["over_others"], len(routes["wide"])
+        lines.append(f"  ways between labels: {direct} direct, {over} over other labels, {wide} without a near pose")
+    if routes["wide"]:
+        pairs = ", ".join(f"{a}-{b}" for a, b in routes["wide"][:6])
+        more = f" and {wide - 6} more" if wide > 6 else ""
+        lines.append(f"  without a near pose, so that the change is seen: {pairs}{more}")
+    return lines
+
+
+def _routes(model: PoseModel) -> dict[str, Any]:
+    """Pairs of labels with a direct bridge, pairs with a route over others, and pairs with a wide bridge."""
+    routes = {(a, b): model.route(a, b) for a, b in itertools.combinations(model.labels, 2)}
+    wide = [list(pair) for pair, route in routes.items() if any(bridges.wide for bridges in route)]
+    direct = sum(len(route) == 1 and not route[0].wide for route in routes.values())
+    return {"direct": direct, "over_others": len(routes) - direct - len(wide), "wide": wide}
+
+
 def summary(asset: Asset, each_control: bool = False) -> dict[str, Any]:
-    """The facts of an asset, ready for JSON. The controls of the only character that has any are counted on top too."""
+    """The facts of an asset, ready for JSON. If one character has controls, their number is also at the top level."""
     layered = [character.layers.controls for character in asset.characters if character.layers is not None]
     return {
         "format": asset.format,
@@ -197,12 +194,12 @@ def _character(character: Character, each_control: bool) -> dict[str, Any]:
 
 
 def height(character: Character) -> float:
-    """Metres from the lowest vertex to the highest, at rest: what a place or a tolerance is to be measured by."""
+    """Metres from the lowest vertex to the highest, at rest."""
     import numpy as np
 
     from understudy.character.rig import DirectRig
 
-    if character.layers is not None:  # its meshes stand in the world as they are
+    if character.layers is not None:  # its meshes are in world space
         return round(float(np.ptp(np.concatenate([part.mesh.vertices[:, 1] for part in character.parts]))), 4)
     rig = DirectRig(character)
     return round(float(np.ptp(rig.vertices(rig.rest[None])[0, :, 1])), 4)

@@ -1,4 +1,4 @@
-"""`understudy learn`: from a character's clips to a model that can perform them."""
+"""`understudy learn`: train a model on a character's clips, so that it can perform."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from understudy.errors import InvalidInput
 from understudy.perform.model_character import MODEL_SUFFIX, prepare_library
 
 if TYPE_CHECKING:
-    from understudy.perform import PoseModel
     from understudy.perform.library import ClipLibrary
+    from understudy.perform.model import PoseModel
 
 
 @click.command(name="learn", short_help="Learn a character from its clips, so that it can perform.")
@@ -108,7 +108,7 @@ def open_library(
     many: bool = False,
     **how: Any,
 ) -> ClipLibrary:
-    """The takes of a LIBRARY.toml, of a file, or of a built-in character; only those of some labels if any is given."""
+    """The clips of a LIBRARY.toml, of a file, or of a built-in character; of some labels only, if any are given."""
     from understudy.perform import library_file
     from understudy.perform.library import ClipLibrary
 
@@ -123,7 +123,7 @@ def open_library(
 def fit_with_progress(
     library: ClipLibrary, settings: Any, target: str, workers: int | None, cluster: str | None, quiet: bool
 ) -> PoseModel:
-    """The model of a library, with a bar for all labels at once; what is finished is kept beside the target."""
+    """Fit the model of a library with a progress bar; finished labels are kept beside the target."""
     from understudy.perform import model_character
 
     mapper: Any = None
@@ -132,7 +132,7 @@ def fit_with_progress(
 
         mapper = batch.mapper(workers, cluster)
     what = f"learning {library.character.name}, {len(library.labels)} labels"
-    elsewhere = cluster is not None and "://" in cluster  # other machines do not see the folder beside the target
+    elsewhere = cluster is not None and "://" in cluster  # other machines cannot see the folder beside the target
     with (
         _checkpoint_folder("-" if elsewhere else target) as kept,
         options.progress(what, quiet, counted=False) as report,
@@ -142,7 +142,7 @@ def fit_with_progress(
 
 @contextmanager
 def _checkpoint_folder(target: str) -> Iterator[Path | None]:
-    """A folder beside the target for what is finished. It goes when all is, and stays where learning was stopped."""
+    """A folder beside the target for finished labels. It is deleted at the end, and stays if learning was stopped."""
     if target == "-":
         yield None
         return
@@ -155,7 +155,7 @@ def _checkpoint_folder(target: str) -> Iterator[Path | None]:
         shutil.rmtree(folder, ignore_errors=True)
     except KeyboardInterrupt:
         if any(folder.iterdir()):
-            click.echo(f"what was learned until now is kept in {folder}; the same command goes on from there", err=True)
+            click.echo(f"finished labels are kept in {folder}; the same command goes on from there", err=True)
         raise
     finally:
         if folder.is_dir() and not any(folder.iterdir()):

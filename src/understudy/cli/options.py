@@ -1,7 +1,4 @@
-"""Options that several verbs share, and the parts of a verb that are the same everywhere.
-
-Jobs: one input or a folder of them, where each result goes, and what is said when some of them fail.
-"""
+"""Options and helpers that several verbs share: inputs, outputs, JSON, notes, progress, and batches of inputs."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Finite(click.FloatRange):
-    """A number in a range; unlike click's own, it lets no nan through, and no infinity where there is no bound."""
+    """A finite number in a range; click's own type accepts nan, and infinity without bounds."""
 
     name = "number"
 
@@ -37,7 +34,7 @@ class Finite(click.FloatRange):
         return number
 
     def _describe_range(self) -> str:
-        """What help says; click would write x<=None where there is no bound."""
+        """The range in help; click would write x<=None without bounds."""
         return "" if self.min is None and self.max is None else super()._describe_range()
 
 
@@ -69,18 +66,18 @@ source_format = click.option(
 
 
 def output(required: bool = True, help: str = "The file to write; - for standard output.") -> Decorator:
-    """-o OUT."""
+    """The option -o OUT."""
     return click.option("-o", "--output", required=required, type=click.Path(), metavar="OUT", help=help)
 
 
 def echo_json(value: Any) -> None:
-    """JSON on standard output."""
+    """Print JSON on standard output."""
     plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
     click.echo(json.dumps(value, indent=2, ensure_ascii=plain))
 
 
 def echo_notes(notes: Iterable[str], quiet: bool) -> None:
-    """Notes on standard error, so that results can be piped."""
+    """Print notes on standard error, so that results can be piped."""
     if not quiet:
         for note in notes:
             click.echo(f"note: {note}", err=True)
@@ -89,7 +86,7 @@ def echo_notes(notes: Iterable[str], quiet: bool) -> None:
 def open_input(name: str, source_format: str | None = None, many: bool = False, **options: Any) -> Asset:
     """The asset of a file, of standard input (`-` with --from), or of a built-in character.
 
-    One of `many` files takes only those options that its format knows; a single file refuses the others.
+    For one of `many` files, options that its format does not know are ignored; for a single file they raise.
     """
     if name == "-":
         return _from_standard_input(source_format, options)
@@ -105,7 +102,9 @@ def open_input(name: str, source_format: str | None = None, many: bool = False, 
     from understudy import formats
 
     if is_model(path):
-        raise Unsupported(path, "is what was learned: `perform` or `express act` plays it, `info` says what it holds")
+        raise Unsupported(
+            path, "is a trained model, not an animation file; use `understudy perform` or `understudy express act`"
+        )
     if many:
         options = {option: value for option, value in options.items() if option in formats.format_of(path).options}
     return formats.read(path, **options)
@@ -127,13 +126,13 @@ def _from_standard_input(source_format: str | None, options: dict[str, Any]) -> 
         path.write_bytes(sys.stdin.buffer.read(files.MAX_FILE_BYTES + 1))
         try:
             return formats.read(path, **options)
-        except FileError as error:  # nobody knows the temporary name
+        except FileError as error:  # errors do not name the temporary file
             raise type(error)("standard input", error.reason, error.place) from error
 
 
 @contextmanager
 def output_file(name: str, ending: str) -> Iterator[Path]:
-    """The path to write to; for `-` a temporary file that is then copied to standard output."""
+    """The path to write to; for `-` a temporary file, which is then copied to standard output."""
     if name != "-":
         yield Path(name)
         return
@@ -146,23 +145,23 @@ def output_file(name: str, ending: str) -> Iterator[Path]:
 
 
 def inputs(name: str) -> list[str]:
-    """The input itself, or the readable files below it where it is a folder."""
+    """The input itself, or the readable files below it if it is a folder."""
     if name == "-" or not Path(name).is_dir():
         return [name]
     from understudy import formats
     from understudy.errors import BadFile
 
-    found = [str(path) for path in sorted(Path(name).rglob("*")) if path.is_file() and formats.readable(path)]
-    if not found:
+    paths = [str(path) for path in sorted(Path(name).rglob("*")) if path.is_file() and formats.readable(path)]
+    if not paths:
         raise BadFile(name, "this folder holds no file that understudy reads")
-    return found
+    return paths
 
 
 @contextmanager
 def progress(what: str, quiet: bool, counted: bool = True) -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error with what is done, how far it is and how long it takes; call it with (done, total).
+    """A progress bar on standard error; call the yielded function with (done, total).
 
-    Where the numbers mean nothing to people (`counted` False), it shows a percentage instead of them.
+    With `counted` False it shows a percentage instead of the numbers.
     """
     if quiet or not sys.stderr.isatty():
         yield lambda done, total: None
@@ -192,19 +191,19 @@ def progress(what: str, quiet: bool, counted: bool = True) -> Iterator[Callable[
 
 @dataclass(frozen=True)
 class InputJobs:
-    """Inputs with their targets. `many` where the input was a folder: then one failure does not end the others."""
+    """Inputs with their targets. With `many`, when the input is a folder, a failure does not stop the others."""
 
     pairs: tuple[tuple[str, str], ...]
     many: bool
 
     @classmethod
     def plan(cls, input: str, output: str, ending: str | None, asked: bool = True) -> InputJobs:
-        """From INPUT and OUT to jobs. OUT is a file, `-`, or a folder; results in folders get `ending` (as `.glb`).
+        """The jobs for INPUT and OUT. OUT is a file, `-`, or a folder; results in folders get `ending` (as `.glb`).
 
-        `asked` says that the user gave the ending, with --to; an OUT without any ending is then a folder to make.
+        `asked` says that the user gave the ending with --to; an OUT without an ending is then a new folder.
         """
-        found = inputs(input)
-        many = found != [input]
+        paths = inputs(input)
+        many = paths != [input]
         if (many or output == "-" or Path(output).is_dir()) and not ending:
             raise click.UsageError(
                 "writing into a folder or to standard output needs --to FORMAT, for example --to glb"
@@ -212,17 +211,17 @@ class InputJobs:
         new_folder = asked and ending is not None and not Path(output).suffix
         if output != "-" and (many or Path(output).is_dir() or new_folder):
             assert ending is not None  # see above
-            targets = _targets_below(found, input if many else None, output, ending)
+            targets = _targets_below(paths, input if many else None, output, ending)
         else:
             if many:
                 raise click.UsageError("the results of a folder go into a folder, not to standard output")
             if ending and output != "-" and target_ending(output, None) != ending:
                 raise click.UsageError(f"{output!r} should end in {ending}")
             targets = [output]
-        return cls(tuple(zip(found, targets)), many)
+        return cls(tuple(zip(paths, targets)), many)
 
     def run(self, work: Callable[[str, str], dict[str, Any]], as_json: bool = False) -> None:
-        """Do the work of each pair; it returns its row for --json. Exit with 1 at the end where some failed."""
+        """Run `work` for each pair; it returns a row for --json. Exits with 1 at the end if some failed."""
         rows: list[dict[str, Any]] = []
         failures = 0
         for path, target in self.pairs:
@@ -231,12 +230,12 @@ class InputJobs:
                     Path(target).parent.mkdir(parents=True, exist_ok=True)
                 rows.append({"input": path, **work(path, target)})
             except UnderstudyError as error:
-                told = _name_input(error, path, target)
+                named = _name_input(error, path, target)
                 if not self.many:
-                    raise told from error
+                    raise named from error
                 failures += 1
-                click.echo(f"error: {told}", err=True)
-                rows.append({"input": path, "error": str(told)})
+                click.echo(f"error: {named}", err=True)
+                rows.append({"input": path, "error": str(named)})
         if as_json:
             echo_json(rows if self.many else rows[0])
         if failures:
@@ -244,25 +243,25 @@ class InputJobs:
 
 
 def _name_input(error: UnderstudyError, path: str, target: str) -> UnderstudyError:
-    """The error with the input that it is about, where its sentence names no file."""
+    """The error with the name of its input, if its message names no file."""
     if not isinstance(error, InvalidInput) or path in str(error) or target in str(error):
         return error
     return InvalidInput(f"{'standard input' if path == '-' else path}: {error}")
 
 
 def target_ending(target: str, ending: str | None) -> str:
-    """The ending of what is written, as `.glb`: the one asked for with --to, or the target's own."""
+    """The ending of the output, as `.glb`: that of --to, or the target's own."""
     from understudy.formats import ending_of
 
     return f".{ending.lstrip('.')}".lower() if ending else ending_of(target)
 
 
-def _targets_below(found: list[str], folder: str | None, output: str, ending: str) -> list[str]:
-    """The same places below OUT with the new ending; walk.bvh becomes walk.bvh.glb where walk.glb is taken."""
-    inputs = {Path(path).resolve() for path in found}
+def _targets_below(paths: list[str], folder: str | None, output: str, ending: str) -> list[str]:
+    """The same relative paths below OUT with the new ending; walk.bvh becomes walk.bvh.glb if walk.glb is taken."""
+    inputs = {Path(path).resolve() for path in paths}
     taken: set[Path] = set()
     targets = []
-    for path in found:
+    for path in paths:
         below = Path(path).relative_to(folder) if folder else Path(Path(path).name)
         stem = below.name[: len(below.name) - len(target_ending(path, None))]
         target = Path(output, below).with_name(stem + ending)

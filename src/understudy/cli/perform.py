@@ -1,6 +1,5 @@
-"""`understudy perform`: a learned character acts a script, as a file, as a video, or live for other programs.
-
-`perform --live`: each frame goes to another program the moment it is performed.
+"""`understudy perform`: a trained character acts a script, as a file, as a video, or live (`--live`) for other
+programs.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from understudy.perform.script_run import Performance
 
 VIDEOS = (".mp4", ".webm", ".gif")
-SHEET_FRAME_COUNT = 24  # frames of a contact sheet: a little more than one a second of a usual scene
+SHEET_FRAME_COUNT = 24  # of a contact sheet
 
 
 @click.command(name="perform", short_help="Let a learned character act a script.")
@@ -76,7 +75,7 @@ def command(
 ) -> None:
     """Let the character of MODEL perform SCRIPT (TOML; - for standard input)."""
     if output is None and live is None:
-        raise click.UsageError("say where it should go: -o OUT, or --live HOST:PORT")
+        raise click.UsageError("give an output: -o OUT, or --live HOST:PORT")
     if output == "-" and not ending:
         raise click.UsageError("writing to standard output needs --to FORMAT, for example --to glb")
     kind = "" if output is None else target_ending(output, ending)
@@ -85,8 +84,6 @@ def command(
     opened = open_model(model)
     read = read_script(script).check(opened.model)
     if live is not None:
-        pass
-
         done = stream_performance(read, opened, seed, live, quiet or as_json)
     else:
         done = perform_script(read, opened, seed, quiet or as_json)
@@ -97,11 +94,11 @@ def command(
         notes = write_performance(
             done, opened, output, kind, read.path, view, sheet or SHEET_FRAME_COUNT, quiet or as_json
         )
-    told = done.report | {"model": model, "output": output, "notes": list(notes)}
+    facts = done.report | {"model": model, "output": output, "notes": list(notes)}
     if report is not None:
-        _write_report(told, report)
+        _write_report(facts, report)
     if as_json and output != "-":
-        options.echo_json(told)
+        options.echo_json(facts)
     elif not as_json:
         options.echo_notes(notes, quiet)
         if not quiet:
@@ -109,14 +106,19 @@ def command(
 
 
 def _check_target(target: str, kind: str) -> None:
-    """Refuse what cannot be written before the work is done, not after."""
+    """Raise before the work if the target cannot be written."""
     from understudy import formats
     from understudy.errors import InvalidInput, Unsupported
 
-    written_too = (*VIDEOS, ".png", ".npz")
-    able = [*written_too, *(ending for entry in formats.FORMATS if entry.writes for ending in entry.endings)]
-    if kind not in able:
-        raise Unsupported(target, f"a performance is not written as {kind or 'this'}; written are: {', '.join(able)}")
+    endings = [
+        *VIDEOS,
+        ".png",
+        ".npz",
+        *(ending for entry in formats.FORMATS if entry.writes for ending in entry.endings),
+    ]
+    if kind not in endings:
+        written = ", ".join(endings)
+        raise Unsupported(target, f"a performance is not written as {kind or 'this'}; written are: {written}")
     if target != "-" and not Path(target).parent.is_dir():
         raise InvalidInput(f"cannot write {target}: there is no folder {Path(target).parent}")
 
@@ -134,7 +136,7 @@ def read_script(path: str) -> Script:
 
 
 def perform_script(script: Script, opened: ModelWithCharacter, seed: int, quiet: bool) -> Performance:
-    """The script, performed with all layers that the character has controls for."""
+    """Perform the script, with all layers that the character has controls for."""
     from understudy.perform.script_run import run
 
     with options.progress(f"performing {Path(script.path).stem}", quiet) as progress:
@@ -142,7 +144,7 @@ def perform_script(script: Script, opened: ModelWithCharacter, seed: int, quiet:
 
 
 def performance_asset(done: Performance, opened: ModelWithCharacter, name: str) -> Asset:
-    """The performance as a clip of the character; channels that stay at rest are left out."""
+    """The performance as a clip of the character, without channels that stay at rest."""
     from understudy.character import Asset
 
     labels = dict.fromkeys(beat.label for beat in done.events)
@@ -159,7 +161,7 @@ def write_performance(
     sheet: int,
     quiet: bool,
 ) -> tuple[str, ...]:
-    """Write the performance in the format of an ending; returns what that could not hold."""
+    """Write the performance in the format of an ending; returns notes of what it could not hold."""
     name = Path(path).stem if path != "standard input" else opened.character.name
     if kind not in (*VIDEOS, ".png"):
         asset = flatten_layers(performance_asset(done, opened, name), kind, quiet)
@@ -177,15 +179,15 @@ def write_performance(
     return ()
 
 
-def _write_report(told: dict[str, Any], path: str) -> None:
+def _write_report(facts: dict[str, Any], path: str) -> None:
     from understudy import files
 
     with files.write_atomically(path) as temporary:
-        temporary.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
 
 def print_events(done: Performance, target: str) -> None:
-    """What happened, a line an event, and the whole in one."""
+    """Print a line for each command, and a summary."""
     for line in command_lines(done):
         click.echo(line, err=True)
     cost = done.report["milliseconds_a_frame"]
@@ -197,19 +199,19 @@ def print_events(done: Performance, target: str) -> None:
 
 
 def command_lines(done: Performance) -> list[str]:
-    """One line for each command, with the bridges that it crossed."""
-    found = []
+    """A line for each command, with the labels that its route crossed."""
+    lines = []
     for beat in done.events:
         if not beat.place:
             continue
-        way = f" over {', '.join(beat.route[1:-1])}" if len(beat.route) > 2 else ""
-        label = f" [{beat.label}{way}]" if beat.route or beat.what not in ("look", "one_of") else ""
-        found.append(f"  {beat.seconds:6.2f} s  {beat.what:<10} {beat.about}{label}")
-    return found
+        over = f" over {', '.join(beat.route[1:-1])}" if len(beat.route) > 2 else ""
+        label = f" [{beat.label}{over}]" if beat.route or beat.what not in ("look", "one_of") else ""
+        lines.append(f"  {beat.seconds:6.2f} s  {beat.what:<10} {beat.about}{label}")
+    return lines
 
 
 def parse_address(text: str) -> tuple[str, int]:
-    """Host and port of HOST:PORT; the host alone means VMC's own port, and an address of IPv6 stands in brackets."""
+    """Host and port of HOST:PORT; a host alone gets VMC's default port, an IPv6 address is in brackets."""
     from understudy.perform.vmc import VMC_PORT
 
     host, colon, port = text.rpartition(":")
@@ -221,7 +223,7 @@ def parse_address(text: str) -> tuple[str, int]:
 
 
 def stream_performance(script: Script, opened: ModelWithCharacter, seed: int, where: str, quiet: bool) -> Performance:
-    """Perform in real time, and send every frame as bones and blend values by the VMC protocol."""
+    """Perform in real time, and send every frame as bones and blend values (VMC protocol)."""
     from understudy.perform.script_run import run
     from understudy.perform.vmc import VmcStream
 

@@ -1,4 +1,4 @@
-"""`understudy reduce`: a dense clip to the fewest keys that stay within a tolerance of it."""
+"""`understudy reduce`: the fewest keys that keep a dense clip within a tolerance."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from understudy.character import Asset
 
 GLTF_ENDINGS = (".glb", ".gltf")
-FOR_GLTF = {"rotations": "quaternion", "handles": "thirds"}  # what its cubic splines hold as it is
-FOR_CURVES = {"rotations": "euler"}  # angles need fewer keys
+GLTF_SETTINGS = {"rotations": "quaternion", "handles": "thirds"}  # exact in glTF's cubic splines
+CURVE_SETTINGS = {"rotations": "euler"}  # angles need fewer keys
 
 
 @click.command(name="reduce", short_help="Reduce dense clips to few keys with free tangents.")
@@ -80,10 +80,14 @@ def command(
     def work(path: str, target: str) -> dict[str, Any]:
         asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
         kind = target_ending(target, ending)
-        wish = {"tolerance": 1e-3 * tolerance, "keys": keys, **(FOR_GLTF if kind in GLTF_ENDINGS else FOR_CURVES)}
+        settings = {
+            "tolerance": 1e-3 * tolerance,
+            "keys": keys,
+            **(GLTF_SETTINGS if kind in GLTF_ENDINGS else CURVE_SETTINGS),
+        }
         if angle is not None:
-            wish["angle"] = math.radians(angle)
-        reduced, rows = reduce_asset(asset, clips, rate, wish, quiet or as_json)
+            settings["angle"] = math.radians(angle)
+        reduced, rows = reduce_asset(asset, clips, rate, settings, quiet or as_json)
         if not as_json:
             options.echo_notes([*asset.notes, *(note for row in rows for note in row["notes"])], quiet)
             if not quiet:
@@ -91,14 +95,14 @@ def command(
                     click.echo(f"  {clip_summary(row)}", err=True)
         shown = flatten_layers(keep_one_animation(reduced, rows[0]["clip"], kind), kind, quiet or as_json)
         notes = [*shown.notes, *write_asset(shown, target, ending)]
-        told = {"output": target, "tolerance_mm": tolerance, "clips": rows, "notes": [*asset.notes, *notes]}
+        facts = {"output": target, "tolerance_mm": tolerance, "clips": rows, "notes": [*asset.notes, *notes]}
         if report is not None:
-            write_report({"input": path, **told}, report, jobs.many, path)
+            write_report({"input": path, **facts}, report, jobs.many, path)
         if not as_json:
             options.echo_notes(notes, quiet)
             if not quiet:
                 click.echo(f"{path} -> {target}", err=True)
-        return told
+        return facts
 
     jobs = InputJobs.plan(input, output, target_ending(output, ending) if ending else None)
     check_target(output, target_ending(output, ending), jobs.many)
@@ -106,15 +110,15 @@ def command(
 
 
 def reduce_asset(
-    asset: Asset, clips: tuple[str, ...], rate: float | None, wish: dict[str, Any], quiet: bool
+    asset: Asset, clips: tuple[str, ...], rate: float | None, settings: dict[str, Any], quiet: bool
 ) -> tuple[Asset, list[dict[str, Any]]]:
-    """The asset with some of its animations reduced, or all of them, and the figures of each."""
+    """The asset with the named animations reduced (all by default), and the figures of each."""
     from understudy.character.rig import rig_of
     from understudy.edit.reduce import reduce_keys
 
     chosen = [asset.animation(name) for name in clips] if clips else list(asset.animations)
     if not chosen:
-        raise InvalidInput("there is no animation here to reduce")
+        raise InvalidInput("the input has no animation to reduce")
     result, rows = asset, []
     rigs = [rig_of(character) for character in asset.characters]
     for animation in dict.fromkeys(chosen):
@@ -122,28 +126,28 @@ def reduce_asset(
         source = animation if rate is None else asset.clip(animation.name, rate)
         began = time.perf_counter()
         with options.progress(f"reducing {animation.name}", quiet, counted=False) as progress:
-            found = reduce_keys(source, rig, progress=progress, **wish)
+            reduction = reduce_keys(source, rig, progress=progress, **settings)
         seconds = time.perf_counter() - began
-        result = replace_animation(result, animation, found.curves)
+        result = replace_animation(result, animation, reduction.curves)
         rows.append(
             {
                 "clip": animation.name,
-                "frames": found.frames,
-                "keys_before": found.source_keys,
-                "keys": found.keys,
-                "error_mm": round(1000 * found.error_m, 6),
-                "error_degrees": round(math.degrees(found.error_angle), 6),
-                "error_weight": round(found.error_weight, 6),
-                "loop": found.loop,
+                "frames": reduction.frames,
+                "keys_before": reduction.source_keys,
+                "keys": reduction.keys,
+                "error_mm": round(1000 * reduction.error_m, 6),
+                "error_degrees": round(math.degrees(reduction.error_angle), 6),
+                "error_weight": round(reduction.error_weight, 6),
+                "loop": reduction.loop,
                 "seconds": round(seconds, 3),
-                "notes": list(found.notes),
+                "notes": list(reduction.notes),
             }
         )
     return result, rows
 
 
 def clip_summary(row: dict[str, Any]) -> str:
-    """One clip's figures for people."""
+    """The figures of one clip in a line."""
     keys = f"{row['keys_before']:,} keys to {row['keys']:,} ({100.0 * row['keys'] / max(row['keys_before'], 1):.1f} %)"
     measured = ((row["error_mm"], "mm"), (row["error_degrees"], "degrees"), (row["error_weight"], "of a weight"))
     error = " and ".join(f"{value:.3g} {unit}" for value, unit in measured if value) or "rounding"

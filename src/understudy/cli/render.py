@@ -34,7 +34,7 @@ class Size(click.ParamType):
 
 
 def size_option(usual: str, of_a_sheet: str) -> options.Decorator:
-    """--size WxH. A sheet has many pictures, so that each is small unless somebody asks for more."""
+    """The option --size WxH, with smaller pictures in a sheet by default."""
     return click.option(
         "--size",
         type=Size(),
@@ -164,7 +164,7 @@ def command(
     kind = target_ending(output, ending)
 
     pixels = size or ((960, 720) if sheet is None else (320, 240))
-    # A still picture of a path shows all of it, unless only a part is asked for.
+    # A still picture of a trail shows all of it, unless --trail-around limits it.
     still = kind == ".png" and sheet is None and trail_around is None and bool(trails or trail_vertices)
 
     def work(path: str, place: str) -> dict[str, Any]:
@@ -180,7 +180,7 @@ def command(
             background=background,
             follow=False if follow is None and still else follow,
             backend="software" if software else None,
-            # Small pictures of a sheet show their edges more than large ones; the largest are as fine as can be drawn.
+            # Small pictures show their edges more; very large ones exceed what can be drawn finer.
             supersample=supersample or (2 if kind == ".png" and max(pixels) <= (4096 if sheet is None else 480) else 1),
             target=target,
             zoom=zoom,
@@ -197,8 +197,8 @@ def command(
                 how = show.video(take, place, view, report)
         if not as_json and not quiet:
             click.echo(f"{place}: {how}", err=True)
-        told = {"output": place, "clip": take.name, "frames": len(take), "how": how}
-        return told | ({"trails": [trail_facts(trail) for trail in drawn]} if drawn else {})
+        facts = {"output": place, "clip": take.name, "frames": len(take), "how": how}
+        return facts | ({"trails": [trail_facts(trail) for trail in drawn]} if drawn else {})
 
     jobs = InputJobs.plan(input, output, kind if ending else None)
     if kind not in OUTPUT_ENDINGS:
@@ -218,7 +218,7 @@ def _trails(take: RenderTake, names: tuple[str, ...], vertices: tuple[int, ...])
 
 
 def _style(take: RenderTake, colouring: str, axes: int | None, around: float | None) -> TrailStyle:
-    """As asked for, with axes a twentieth as long as the figure is large."""
+    """The style of the options, with axes of a twentieth of the figure's size."""
     import numpy as np
 
     from understudy.render.trail_drawing import TrailStyle
@@ -228,7 +228,7 @@ def _style(take: RenderTake, colouring: str, axes: int | None, around: float | N
 
 
 def trail_facts(trail: Trail) -> dict[str, Any]:
-    """A trail in figures, for --json."""
+    """The facts of a trail, for --json."""
     import numpy as np
 
     length = float(np.linalg.norm(np.diff(trail.line, axis=0), axis=1).sum())

@@ -1,4 +1,4 @@
-"""`understudy studio`: the web studio on this machine."""
+"""`understudy studio`: serve the web studio on this machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     "--project",
     type=click.Path(file_okay=False),
     metavar="FOLDER",
-    help="Where it is saved; one of the user's own by default.",
+    help="Where it is saved; a folder of the user by default.",
 )
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="The address to listen at; 0.0.0.0 for the network."
@@ -49,14 +49,14 @@ def command(
                 name, f"there is no such file, and no built-in character of that name ({', '.join(cast.names())})"
             )
     folders.allow(given for given in inputs if Path(given).exists())
-    session = Session(Path(project) if project else _own_folder(), folders)
+    session = Session(Path(project) if project else _default_folder(), folders)
     serve(session, host, port, names, browser, quiet)
 
 
 def serve(
     session: Session, host: str, port: int | None, names: list[str], browser: bool | None = None, quiet: bool = False
 ) -> None:
-    """Serve a session, and open files in it once the page can be opened; returns when it is told to stop."""
+    """Serve a session until Ctrl+C; the files are opened as soon as the page can be opened."""
     from understudy.studio.server import Server, open_all
 
     server = Server(session, host, port, begin=lambda session: open_all(session, names))
@@ -64,7 +64,7 @@ def serve(
 
 
 def announce(server: Server, browser: bool | None, quiet: bool, mode: str = "") -> None:
-    """Print the address, and open it where somebody is there to see."""
+    """Print the address, and open it in a browser if asked for or if a terminal is attached."""
     address = server.address + (f"#{mode}" if mode else "")
     click.echo(address)
     sys.stdout.flush()
@@ -76,8 +76,8 @@ def announce(server: Server, browser: bool | None, quiet: bool, mode: str = "") 
         webbrowser.open(address)
 
 
-def _own_folder() -> Path:
-    """The project of those who name none: below the user's data folder."""
+def _default_folder() -> Path:
+    """The default project, below the user's data folder."""
     import os
 
     root = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"

@@ -1,8 +1,6 @@
-"""`understudy transfer pose`: a pose to start from, as a file that Blender opens.
+"""`understudy transfer`: an actor's motion onto another body, from a handful of pose pairs.
 
-`understudy transfer suggest`: which frames to pose next.
-
-`understudy transfer`: an actor's motion onto another body, from a handful of pose pairs.
+`transfer suggest` lists the frames to pose next; `transfer pose` writes a starting pose as a file that Blender opens.
 """
 
 from __future__ import annotations
@@ -69,8 +67,8 @@ def pose_command(
 
     if (frame is None) == (time is None):
         raise click.UsageError("give either --frame N or --time S")
-    wish = TransferRequest(clips=(clip,) if clip else (), units=units)
-    _, motions = open_motions(motion, wish)
+    request = TransferRequest(clips=(clip,) if clip else (), units=units)
+    _, motions = open_motions(motion, request)
     if len(motions) > 1:
         raise InvalidInput(f"{motion} holds {len(motions)} clips: name one with --clip ({', '.join(motions)})")
     name, source = next(iter(motions.items()))
@@ -83,12 +81,12 @@ def pose_command(
     pairs = mapping = None
     if keys is not None:
         everything = {**open_motions(motion, TransferRequest(units=units))[1], **motions}
-        pairs = open_pairs(pairs_beside(Path(keys), character), everything, Path(motion).parent, target, wish)
+        pairs = open_pairs(pairs_beside(Path(keys), character), everything, Path(motion).parent, target, request)
         mapping = fit_mapping(pairs)
-    who = target.asset.character()
-    pose = find_starting_pose(source, frame, who, pairs=pairs, mapping=mapping, limits=target.limits())
+    body = target.asset.character()
+    pose = find_starting_pose(source, frame, body, pairs=pairs, mapping=mapping, limits=target.limits())
     label = f"{name}_{frame}"
-    notes = [*source.notes, *write_asset(Asset([who], [clip_of(pose, label)]), output, None)]
+    notes = [*source.notes, *write_asset(Asset([body], [clip_of(pose, label)]), output, None)]
     entry = (
         f'[[pair]]\nmotion = "{name}"\nframe = {frame}\n'
         f'pose = {{file = "{Path(output).name}", clip = "{label}", time = 0}}'
@@ -127,46 +125,47 @@ def suggest_command(
     from understudy.transfer.pose_suggestions import suggest_poses
     from understudy.transfer.report import suggestion_to_json
 
-    wish = TransferRequest(clips=clips, units=units)
+    request = TransferRequest(clips=clips, units=units)
     motions: dict[str, SourceMotion] = {}
     for path in options.inputs(motion):
-        motions |= open_motions(path, wish)[1]
+        motions |= open_motions(path, request)[1]
     pairs = None
     if keys is not None:
         target = OutputTarget.open(character)
         folder = Path(motion) if Path(motion).is_dir() else Path(motion).parent
-        pairs = open_pairs(pairs_beside(Path(keys), character), motions, folder, target, wish)
-    found = suggest_poses(motions, pairs, count)
+        pairs = open_pairs(pairs_beside(Path(keys), character), motions, folder, target, request)
+    suggestions = suggest_poses(motions, pairs, count)
     if as_json:
-        options.echo_json([suggestion_to_json(each) for each in found])
+        options.echo_json([suggestion_to_json(each) for each in suggestions])
         return
-    for line in suggestion_table(found):
+    for line in suggestion_table(suggestions):
         click.echo(line)
     if not quiet:
-        click.echo(_word(found, pairs is not None), err=True)
+        click.echo(_summary_line(suggestions, pairs is not None), err=True)
 
 
-def suggestion_table(found: list[PoseSuggestion]) -> list[str]:
-    """A line a frame."""
-    wide = max(len("motion"), *(len(each.motion) for each in found))
-    measured = found[0].error_after == found[0].error_after  # not NaN: there were pairs
+def suggestion_table(suggestions: list[PoseSuggestion]) -> list[str]:
+    """The lines of the table of suggestions."""
+    wide = max(len("motion"), *(len(each.motion) for each in suggestions))
+    measured = suggestions[0].error_after == suggestions[0].error_after  # not NaN: there were pairs
     head = f"{'motion':<{wide}}  {'frame':>6}  {'time':>8}  {'gain':>7}"
     lines = [head + (f"  {'uncertain':>10}  {'error after':>11}" if measured else "")]
-    for each in found:
+    for each in suggestions:
         line = f"{each.motion:<{wide}}  {each.frame:>6}  {each.time:>6.2f} s  {100 * each.gain:>5.1f} %"
         more = f"  {1000 * each.uncertainty:>7.1f} mm  {1000 * each.error_after:>8.1f} mm" if measured else ""
         lines.append(line + more)
     return lines
 
 
-def _word(found: list[PoseSuggestion], measured: bool) -> str:
-    share = 100 * sum(each.gain for each in found)
+def _summary_line(suggestions: list[PoseSuggestion], measured: bool) -> str:
+    share = 100 * sum(each.gain for each in suggestions)
     beyond = "what is uncertain now" if measured else "what could be known"
-    return f"these {len(found)} poses would tell {share:.0f} % of {beyond}; `transfer pose` writes poses to start from"
+    start = "`transfer pose` writes poses to start from"
+    return f"these {len(suggestions)} poses would tell {share:.0f} % of {beyond}; {start}"
 
 
 class TransferGroup(click.Group):
-    """Its commands, and the transfer itself where the first word is none of them."""
+    """The subcommands; without one, `motion` is meant."""
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
@@ -222,7 +221,7 @@ command.add_command(pose_command)
 @click.option("--collisions/--no-collisions", default=True, help="Keep the body out of itself; on by default.")
 @click.option("--springs/--no-springs", default=True, help="Tails and ears swing; on by default.")
 @click.option(
-    "--limb", "limbs", multiple=True, metavar="JOINT", help="First joint of a limb on springs; told by names."
+    "--limb", "limbs", multiple=True, metavar="JOINT", help="First joint of a limb on springs; facts by names."
 )
 @click.option("--limb-keys", metavar="FILE", help="An animation that the limbs on springs swing about.")
 @click.option("--contacts", metavar="TOML", help="When contact points are down, where what is found is wrong.")
@@ -268,36 +267,36 @@ def motion_command(
         motion, output, target_ending(output, ending) if ending else (".glb" if Path(motion).is_dir() else None)
     )
     check_target(output, target_ending(jobs.pairs[0][1], ending), jobs.many)
-    wish = TransferRequest(**asked, ending=ending, report=report, many=jobs.many)
+    request = TransferRequest(**asked, ending=ending, report=report, many=jobs.many)
     began = time.perf_counter()
     target = OutputTarget.open(character)
-    motions = _all_motions(jobs, wish)
+    motions = _all_motions(jobs, request)
     folder = Path(motion) if jobs.many else Path(motion).parent
-    pairs = open_pairs(pairs_beside(target.keys(keys), character), motions, folder, target, wish)
-    stage = prepare_transfer_target(target, pairs, wish)
+    pairs = open_pairs(pairs_beside(target.keys(keys), character), motions, folder, target, request)
+    stage = prepare_transfer_target(target, pairs, request)
     learned = time.perf_counter() - began
     if compare:
-        wish = replace(wish, compared=_compare_methods(pairs, motions, wish))
-    rows = _run(partial(transfer_input, stage, wish), jobs, workers, quiet or as_json)
-    told = {"pairs": len(pairs), "read_and_learned_s": round(learned, 3), "inputs": rows}
-    if wish.compared:
-        told["leave_one_out_mm"] = wish.compared
-    _report(told, rows, jobs.many, as_json and output != "-", quiet)
+        request = replace(request, compared=_compare_methods(pairs, motions, request))
+    rows = _run(partial(transfer_input, stage, request), jobs, workers, quiet or as_json)
+    facts = {"pairs": len(pairs), "read_and_learned_s": round(learned, 3), "inputs": rows}
+    if request.compared:
+        facts["leave_one_out_mm"] = request.compared
+    _report(facts, rows, jobs.many, as_json and output != "-", quiet)
 
 
-def _all_motions(jobs: InputJobs, wish: TransferRequest) -> dict[str, Any]:
-    """The motions of all inputs by name, for the pairs; files that cannot be read are told when their turn comes."""
+def _all_motions(jobs: InputJobs, request: TransferRequest) -> dict[str, Any]:
+    """The motions of all inputs by name, for the pairs; unreadable files of a folder are reported later."""
     from understudy.errors import UnderstudyError
 
-    found: dict[str, Any] = {}
+    motions: dict[str, Any] = {}
     for path, _ in jobs.pairs:
         try:
-            # pairs may name any clip, also one that is not asked for, and count frames at its own rate
-            found |= open_motions(path, TransferRequest(units=wish.units))[1]
+            # pairs may name any clip, also one that is not transferred, and count frames at its own rate
+            motions |= open_motions(path, TransferRequest(units=request.units))[1]
         except UnderstudyError:
             if not jobs.many:
                 raise
-    return found
+    return motions
 
 
 def _run(function: Any, jobs: InputJobs, workers: int | None, quiet: bool) -> list[dict[str, Any]]:
@@ -312,17 +311,17 @@ def _run(function: Any, jobs: InputJobs, workers: int | None, quiet: bool) -> li
         return batch.run(function, jobs.pairs, workers, progress=progress)
 
 
-def _compare_methods(pairs: Any, motions: dict[str, Any], wish: TransferRequest) -> dict[str, float]:
+def _compare_methods(pairs: Any, motions: dict[str, Any], request: TransferRequest) -> dict[str, float]:
     from understudy.transfer.mapping import fit_mapping
     from understudy.transfer.report import comparison
 
-    learner = partial(fit_mapping, dimension=wish.dimension, seed=wish.seed)
+    learner = partial(fit_mapping, dimension=request.dimension, seed=request.seed)
     return comparison(pairs, learner, "shared GPLVM", next(iter(motions.values())))
 
 
-def _report(told: dict[str, Any], rows: list[dict[str, Any]], many: bool, as_json: bool, quiet: bool) -> None:
+def _report(facts: dict[str, Any], rows: list[dict[str, Any]], many: bool, as_json: bool, quiet: bool) -> None:
     if as_json:
-        options.echo_json(told if many else {**told, **rows[0]})
+        options.echo_json(facts if many else {**facts, **rows[0]})
     else:
         for row in rows:
             if "error" in row:
@@ -332,7 +331,7 @@ def _report(told: dict[str, Any], rows: list[dict[str, Any]], many: bool, as_jso
         if not quiet:
             for line in summary(rows):
                 click.echo(line, err=True)
-            for name, value in told.get("leave_one_out_mm", {}).items():
+            for name, value in facts.get("leave_one_out_mm", {}).items():
                 click.echo(f"  left out in turn, {name}: {value:.1f} mm", err=True)
             for row in rows:
                 if "error" not in row:

@@ -1,6 +1,7 @@
-"""The work of `understudy transfer`: the character made ready once, then each motion on it, in processes of its own.
+"""The work of `understudy transfer`: prepare the character once, then transfer each motion, in parallel processes or
+live.
 
-`understudy transfer --live`: the actor's frames come in, the character's go out at once.
+`transfer --live`: the actor's frames come in, the character's go out at once.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class TransferRequest:
-    """What was asked for, the same for all motions."""
+    """The options of the command, the same for all motions."""
 
     clips: tuple[str, ...] = ()
     rate: float | None = None
@@ -44,20 +45,20 @@ class TransferRequest:
     physics: bool = True
     collisions: bool = True
     springs: bool = True
-    limbs: tuple[str, ...] = ()  # first joints of limbs on springs; found by name without
+    limbs: tuple[str, ...] = ()  # first joints of limbs on springs; by default found by name
     dimension: int | str = 30
-    contacts: str | None = None  # a file of contact phases
-    limb_keys: str | None = None  # a file with an animation of the limbs
+    contacts: str | None = None  # path of a file of contact phases
+    limb_keys: str | None = None  # path of an animation of the limbs
     ending: str | None = None
     report: str | None = None
     many: bool = False
     seed: int = 0
-    compared: dict[str, float] | None = None  # millimetres by method, for the reports
+    compared: dict[str, float] | None = None  # leave-one-out error by method, millimetres
 
 
 @dataclass(frozen=True, eq=False)
 class OutputTarget:
-    """The character of --to, its own clips, and what its file or the cast says of it."""
+    """The character of --to with its file; a member of the cast also has pairs, limits and a body."""
 
     name: str
     asset: Asset
@@ -85,44 +86,44 @@ class OutputTarget:
         return self.cast and keys == Path(cast.pairs(self.name))
 
     def limits(self) -> Any:
-        """How far its joints turn; None where nobody says."""
+        """The limits of its joints; None if unknown."""
         from understudy import cast
 
         return cast.limits(self.name) if self.cast else None
 
     def body(self) -> Body | None:
-        """Its weight, where the cast knows it; otherwise found from its skin."""
+        """The mass distribution of a member of the cast; None, so that it is computed from the skin, for others."""
         from understudy import cast
 
         return cast.body(self.name) if self.cast else None
 
 
-def open_motions(name: str, wish: TransferRequest) -> tuple[Asset, dict[str, SourceMotion]]:
+def open_motions(name: str, request: TransferRequest) -> tuple[Asset, dict[str, SourceMotion]]:
     """The asset of MOTION and its motions by name."""
     from understudy.transfer.pairs import reader_options, sources_of
 
     try:
-        how, units = reader_options(name, wish.units)
+        how, units = reader_options(name, request.units)
         asset = options.open_input(name, **how)
-        return asset, sources_of(asset, Path(name).stem, wish.clips, rate=wish.rate, units=units)
+        return asset, sources_of(asset, Path(name).stem, request.clips, rate=request.rate, units=units)
     except InvalidInput as error:
         raise InvalidInput(f"{name}: {error}") from None
 
 
-def limbs_of(target: OutputTarget, wish: TransferRequest) -> tuple[SpringLimb, ...]:
-    """The limbs on springs: those named, those that names tell, or none."""
+def limbs_of(target: OutputTarget, request: TransferRequest) -> tuple[SpringLimb, ...]:
+    """The limbs on springs: the given ones, else those found by joint names; none without springs."""
     from understudy.transfer.physics.spring_limbs import limbs_by_name, limbs_from_joints
 
-    if not wish.springs:
+    if not request.springs:
         return ()
     skeleton = target.asset.character().skeleton
-    return limbs_from_joints(skeleton, wish.limbs) if wish.limbs else limbs_by_name(skeleton)
+    return limbs_from_joints(skeleton, request.limbs) if request.limbs else limbs_by_name(skeleton)
 
 
 def open_pairs(
-    keys: Path, motions: Mapping[str, SourceMotion], folder: Path, target: OutputTarget, wish: TransferRequest
+    keys: Path, motions: Mapping[str, SourceMotion], folder: Path, target: OutputTarget, request: TransferRequest
 ) -> PosePairs:
-    """The pairs of a file; motions that it names beyond those given are looked for beside them, and beside the file.
+    """The pairs of a file; other motions that it names are searched in `folder` and beside the file.
 
     Frames are counted at the motions' own rates.
     """
@@ -130,12 +131,12 @@ def open_pairs(
     from understudy.transfer.pairs import find_sources, list_motion_names, read_pairs
 
     missing = [name for name in list_motion_names(keys) if name not in motions]
-    if target.owns(keys):  # the cast's own pairs are of its actor, whoever moves
+    if target.owns(keys):  # the pairs of the cast are of its actor, whatever the motion
         known = {**motions, **{name: source for name, source in _actor().items() if name in missing}}
     else:
-        known = {**motions, **find_sources(missing, (folder, keys.parent), units=wish.units)}
+        known = {**motions, **find_sources(missing, (folder, keys.parent), units=request.units)}
     character = target.asset.character()
-    skip = [limb.joints[0] for limb in limbs_of(target, wish)]
+    skip = [limb.joints[0] for limb in limbs_of(target, request)]
     return read_pairs(keys, known, character, markers=markers_of(character, skip=skip), own=target.asset)
 
 
@@ -146,13 +147,13 @@ def _actor() -> dict[str, SourceMotion]:
     return sources_of(cast.load("actor"), "actor")
 
 
-def prepare_transfer_target(target: OutputTarget, pairs: PosePairs, wish: TransferRequest) -> TransferTarget:
-    """The character made ready."""
+def prepare_transfer_target(target: OutputTarget, pairs: PosePairs, request: TransferRequest) -> TransferTarget:
+    """Fit the mapping and prepare the character."""
     from understudy.transfer.mapping import fit_mapping
     from understudy.transfer.pipeline import prepare_target
 
-    mapping = fit_mapping(pairs, dimension=wish.dimension, seed=wish.seed)
-    limbs = limbs_of(target, wish)
+    mapping = fit_mapping(pairs, dimension=request.dimension, seed=request.seed)
+    limbs = limbs_of(target, request)
     return prepare_target(
         target.asset.character(),
         pairs,
@@ -160,12 +161,12 @@ def prepare_transfer_target(target: OutputTarget, pairs: PosePairs, wish: Transf
         body=target.body(),
         limits=target.limits(),
         springs=limbs,
-        collisions=wish.collisions,
+        collisions=request.collisions,
     )
 
 
 def pairs_beside(keys: Path | None, name: str) -> Path:
-    """The file of pairs, or a sentence that says that one is needed."""
+    """The file of pairs; raises if there is none."""
     if keys is None:
         raise InvalidInput(
             f"{name!r} has no pose pairs of its own: give --keys PAIRS.toml; `transfer suggest` says which frames to "
@@ -177,7 +178,7 @@ def pairs_beside(keys: Path | None, name: str) -> Path:
 
 
 def body_of_source(name: str, asset: Asset, source: SourceMotion) -> Body | None:
-    """The weight of the actor: the cast's, or that of round bones, in metres; None for bare markers."""
+    """The mass distribution of the actor: that of the cast, or of round bones, in metres; None for bare markers."""
     from understudy import cast
     from understudy.character import Character
     from understudy.character.body.mass import body_of
@@ -189,62 +190,62 @@ def body_of_source(name: str, asset: Asset, source: SourceMotion) -> Body | None
     actor, skeleton = asset.character(), source.poses.skeleton
     if (actor.skeleton.translations == skeleton.translations).all():
         return body_of(actor)
-    return body_of(Character(actor.name, skeleton, bones=actor.joints))  # its file counts in other units
+    return body_of(Character(actor.name, skeleton, bones=actor.joints))  # its file has other units
 
 
 def transfer_input(
-    stage: TransferTarget, wish: TransferRequest, job: tuple[str, str], progress: Progress | None = None
+    stage: TransferTarget, request: TransferRequest, job: tuple[str, str], progress: Progress | None = None
 ) -> dict[str, Any]:
-    """One input with all its clips, written to its target; what fails is said in the row where there are many."""
+    """Transfer all clips of one input and write its target; with many inputs an error becomes a row."""
     path, target = job
     try:
-        return _transfer_clips(stage, wish, path, target, progress)
+        return _transfer_clips(stage, request, path, target, progress)
     except UnderstudyError as error:
-        if not wish.many:
+        if not request.many:
             raise
         return {"input": path, "error": str(error)}
 
 
 def _transfer_clips(
-    stage: TransferTarget, wish: TransferRequest, path: str, target: str, progress: Progress | None
+    stage: TransferTarget, request: TransferRequest, path: str, target: str, progress: Progress | None
 ) -> dict[str, Any]:
     from understudy.character import Asset
     from understudy.transfer.pairs import reader_options, sources_of
     from understudy.transfer.pipeline import transfer
     from understudy.transfer.report import report_of
 
-    asset, motions = open_motions(path, wish)
+    asset, motions = open_motions(path, request)
     body = body_of_source(path, asset, next(iter(motions.values())))
-    keys = None if wish.limb_keys is None else _limb_keys(wish.limb_keys)
+    keys = None if request.limb_keys is None else _limb_keys(request.limb_keys)
     clips, reports, notes = [], [], list(dict.fromkeys(note for source in motions.values() for note in source.notes))
     for number, source in enumerate(motions.values()):
         if progress is not None:
             progress(number, len(motions))
-        phases = None if wish.contacts is None else _phases(wish.contacts, stage, source)
-        done = transfer(source, stage, source_body=body, phases=phases, physics=wish.physics, keys=keys)
+        phases = None if request.contacts is None else _phases(request.contacts, stage, source)
+        done = transfer(source, stage, source_body=body, phases=phases, physics=request.physics, keys=keys)
         clips.append(done.clip)
         reports.append(report_of(source, stage, done, body))
-    if wish.rate is not None:
-        own = sources_of(asset, Path(path).stem, wish.clips, units=reader_options(path, wish.units)[1])
+    if request.rate is not None:
+        own = sources_of(asset, Path(path).stem, request.clips, units=reader_options(path, request.units)[1])
         for report, source in zip(reports, own.values()):
             _report_at_source_rate(report, source)
-    notes += write_asset(Asset([stage.target], clips), target, wish.ending)
-    told: dict[str, Any] = {
+    notes += write_asset(Asset([stage.target], clips), target, request.ending)
+    facts: dict[str, Any] = {
         "input": path,
         "output": target,
         "character": stage.target.name,
         "motions": reports,
         "notes": notes,
     }
-    if wish.compared:
-        told["leave_one_out_mm"] = wish.compared
-    if wish.report is not None:
-        write_report(told, wish.report, wish.many, path)
-    return told
+    if request.compared:
+        facts["leave_one_out_mm"] = request.compared
+    if request.report is not None:
+        write_report(facts, request.report, request.many, path)
+    return facts
 
 
 def _report_at_source_rate(report: dict[str, Any], source: SourceMotion) -> None:
-    """Frames of moments in a report as pairs count them, at the motion's own rate."""
+    """Change the frames of a report to the motion's own rate, at which pairs count."""
     for moment in (*report["least_certain"], *report["suggested"]):
         moment["frame"] = min(round((moment["time"] - source.start) * source.rate), len(source) - 1)
 
@@ -258,12 +259,12 @@ def _phases(path: str, stage: TransferTarget, source: SourceMotion) -> Any:
 def _limb_keys(path: str) -> Clip | Curves:
     asset = options.open_input(path)
     if not asset.animations:
-        raise FileError(path, "should hold an animation of the limbs, but nothing moves in it")
+        raise FileError(path, "should hold an animation of the limbs, but has none")
     return asset.animations[0]
 
 
 def summary(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """What was done, a line a motion."""
+    """A line for each motion."""
     lines = []
     for row in rows:
         for each in row.get("motions", []):
@@ -275,18 +276,20 @@ def summary(rows: Sequence[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def live_command(motion: str, character: str, keys: str | None, where: str, wish: TransferRequest, quiet: bool) -> None:
-    """Follow MOTION: standard input (`-`) as its lines arrive, or a file, played at its own speed."""
+def live_command(
+    motion: str, character: str, keys: str | None, where: str, request: TransferRequest, quiet: bool
+) -> None:
+    """Transfer MOTION live: standard input (`-`) as its lines arrive, or a file, played at its own speed."""
     from understudy.transfer.live import LiveRetargeter, read_live_frames
 
     target = OutputTarget.open(character)
     place = pairs_beside(target.keys(keys), character)
     folder = Path() if motion == "-" else Path(motion).parent
-    known = {} if motion == "-" else open_motions(motion, TransferRequest(units=wish.units))[1]
-    pairs = open_pairs(place, known, folder, target, wish)
-    stage = prepare_transfer_target(target, pairs, wish)
+    known = {} if motion == "-" else open_motions(motion, TransferRequest(units=request.units))[1]
+    pairs = open_pairs(place, known, folder, target, request)
+    stage = prepare_transfer_target(target, pairs, request)
     live = LiveRetargeter.from_target(stage)
-    frames = read_live_frames(sys.stdin) if motion == "-" else _play_in_real_time(motion, wish)
+    frames = read_live_frames(sys.stdin) if motion == "-" else _play_in_real_time(motion, request)
     state, took, count = live.init(), 0.0, 0
     with _output(where, stage) as out:
         for frame in frames:
@@ -306,11 +309,11 @@ def live_command(motion: str, character: str, keys: str | None, where: str, wish
         click.echo(f"{count} frames, {1e3 * took / count:.2f} ms each ({count / took:.0f} a second)", err=True)
 
 
-def _play_in_real_time(motion: str, wish: TransferRequest) -> Iterator[LiveFrame]:
-    """The frames of a file at the moments at which they would come."""
+def _play_in_real_time(motion: str, request: TransferRequest) -> Iterator[LiveFrame]:
+    """The frames of a file, each at its time."""
     from understudy.transfer.live import LiveFrame
 
-    _, motions = open_motions(motion, wish)
+    _, motions = open_motions(motion, request)
     source = next(iter(motions.values()))
     began = time.perf_counter()
     for number in range(len(source)):
@@ -320,7 +323,7 @@ def _play_in_real_time(motion: str, wish: TransferRequest) -> Iterator[LiveFrame
 
 
 class _Lines:
-    """A JSON line a frame on standard output: time, and of every joint that moves x, y, z and a quaternion."""
+    """A JSON line for each frame on standard output: time, and x, y, z and quaternion of each moving joint."""
 
     def __init__(self, stage: TransferTarget) -> None:
         moves = stage.freedom.turning | stage.freedom.moving
@@ -334,7 +337,7 @@ class _Lines:
         sys.stdout.flush()
 
     def send(self, pose: PoseSequence, moment: float) -> None:
-        """One frame."""
+        """Send one frame."""
         names = pose.skeleton.names
         joints = {
             names[j]: [round(float(v), 6) for v in (*pose.translations[0, j], *pose.rotations[0, j])]
@@ -345,7 +348,7 @@ class _Lines:
 
 
 class _Vmc:
-    """Bones over UDP by the VMC protocol."""
+    """Sends bones over UDP (VMC protocol)."""
 
     def __init__(self, stage: TransferTarget, where: str) -> None:
         from understudy.character import rig
@@ -362,7 +365,7 @@ class _Vmc:
         self.stream.close()
 
     def send(self, pose: PoseSequence, moment: float) -> None:
-        """One frame."""
+        """Send one frame."""
         from understudy.character.body.poses import clip_of
 
         row = self.rig.pose(clip_of(pose, "live"), [0.0])[0]

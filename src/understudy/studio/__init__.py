@@ -1,1 +1,1 @@
-"""The service behind the browser: one page, one WebSocket; Python is the single source of truth."""
+"""The web studio: one page, one WebSocket; the server holds the state."""

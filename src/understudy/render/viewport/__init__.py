@@ -1,1 +1,1 @@
-"""What the page draws: a character described once, and its frames packed for the wire."""
+"""What the page draws: the description of a character, and its frames as binary payloads."""

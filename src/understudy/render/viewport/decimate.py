@@ -238,9 +238,7 @@ def decimate_triangles(
     chart = np.zeros(len(triangles), np.int64) if charts is None else charts
     member = _members(t, chart[which], len(points))
     quadrics = _quadrics(points, t)
-    tired = np.zeros(
-        len(points), bool
-    )  # vertices whose cheapest collapse would fold the surface, retried every fourth round
+    tired = np.zeros(len(points), bool)  # the cheapest collapse would fold the surface; retried every fourth round
     for number in range(MAX_COLLAPSE_ROUNDS):
         left = int(np.count_nonzero(np.bincount(t.reshape(-1))))
         if left <= wanted:

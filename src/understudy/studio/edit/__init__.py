@@ -1,1 +1,1 @@
-"""The edit mode of the studio: curves of a clip, dragged, held, posed and keyed from the page."""
+"""The edit mode: the curves of a clip are dragged, constrained, posed and keyed from the page."""

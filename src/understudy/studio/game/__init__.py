@@ -1,1 +1,1 @@
-"""Tic-tac-toe against a character that minds: rules, an opponent, a director, and the scripts that it draws from."""
+"""The play mode: tic-tac-toe against a character, with rules, an opponent, a director, and scripts for its moods."""

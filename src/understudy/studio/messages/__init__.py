@@ -1,1 +1,1 @@
-"""What the browser and the server say to each other: frozen dataclasses, which generate the browser's types."""
+"""The messages between browser and server: frozen dataclasses, which generate the browser's types."""

@@ -34,9 +34,8 @@ from understudy.errors import InvalidInput, join_names
 
 MAX_MESSAGE_CHARACTERS = 1 << 20  # a long script has some thousands
 MAX_TEXT_LENGTH, MAX_LIST_LENGTH = 1_000, 10_000  # characters and entries, unless a field has its own `Range`
-CONTROL_CHARACTERS = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]"
-)  # control characters but tab and line ends
+# All but tab and line ends.
+CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
