@@ -1,6 +1,7 @@
 """Characters that people have made learn from a few of their clips and perform six commands each.
 
-Few iterations and few labels, so that it stays short; the figures of whole characters are in `benchmarks/notes/perform.md`.
+Few iterations and few labels, so that it stays short. The figures of whole characters are in
+`benchmarks/notes/perform.md`.
 """
 
 from __future__ import annotations

@@ -13,13 +13,13 @@ import pytest
 from tests.blender.blender import Order, look
 from tests.data_folder import data_file
 from tests.studio.edit.robot import robot
-from understudy.render.viewport.packing import FramePacker
 
 from understudy.character import Asset, Curves, rig
 from understudy.edit.goals import Pin, Point
 from understudy.edit.reduce import reduce_keys
 from understudy.edit.solver.free_columns import RigCache, character_size
 from understudy.formats import read
+from understudy.render.viewport.packing import FramePacker
 from understudy.studio.edit.constraints import Constraints
 from understudy.studio.edit.drags import DragTarget, PointDrag
 from understudy.studio.edit.view import EditView

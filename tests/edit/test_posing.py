@@ -22,7 +22,7 @@ from understudy.edit.solver.free_columns import (
     character_size,
     column_mass,
     column_units,
-    detached_joints,
+    find_detached_joints,
     movable_columns,
 )
 from understudy.errors import InvalidInput
@@ -205,7 +205,7 @@ def test_what_is_named_is_freed() -> None:
     plain, named = (movable_columns(rig, rig.channels, unit, None, names) for names in ((), ("rig:fore.scale",)))
     more = np.flatnonzero(named & ~plain)
     assert [rig.channels.names[n] for n in more] == [f"rig:fore.scale.{axis}" for axis in "xyz"]
-    assert detached_joints(rig) == {"rig:stand", "rig:upper"}  # nothing hangs on the stand itself
+    assert find_detached_joints(rig) == {"rig:stand", "rig:upper"}  # nothing hangs on the stand itself
 
 
 @pytest.mark.parametrize("kind", ["euler", "rotation"])

@@ -13,11 +13,11 @@ from understudy.character.body.contacts import ContactPhases
 from understudy.character.body.mass import body_height, body_of
 from understudy.character.body.poses import PoseSequence
 from understudy.transfer.measures import (
+    compare_forces,
     jerk,
     jumps,
     measure_motion,
     penetration,
-    required_and_floor_forces,
     slide_speeds,
 )
 from understudy.transfer.physics.momentum import mass_motion
@@ -63,8 +63,6 @@ def test_the_report_is_plain_numbers_and_tells_of_the_source() -> None:
 def test_standing_needs_the_weight_and_gets_it() -> None:
     skeleton, body = bodies.brick()
     poses = PoseSequence.rest(skeleton, 6)
-    needed, given, _, _, weight = required_and_floor_forces(
-        poses, body, ContactPhases(body.names, np.ones((6, 4), bool))
-    )
+    needed, given, _, _, weight = compare_forces(poses, body, ContactPhases(body.names, np.ones((6, 4), bool)))
     np.testing.assert_allclose(needed[:, 1], weight)
     np.testing.assert_allclose(given[1:-1, 1], weight, rtol=0.01)

@@ -118,7 +118,7 @@ def force_mismatch(
     """
     if len(poses) < 3:
         return {"force_mismatch": 0.0, "vertical_force_mismatch": 0.0, "moment_mismatch": 0.0, "force_in_air": 0.0}
-    needed, given, turning, tipping, weight = required_and_floor_forces(poses, body, phases, gravity)
+    needed, given, turning, tipping, weight = compare_forces(poses, body, phases, gravity)
     missing, height = (needed - given)[1:-1] / weight, body_height(body, poses)
     moment = (turning - tipping)[1:-1] / (weight * height)
     air = ~np.asarray(phases.down.any(axis=1))[1:-1]
@@ -130,7 +130,7 @@ def force_mismatch(
     }
 
 
-def required_and_floor_forces(
+def compare_forces(
     poses: PoseSequence, body: Body, phases: ContactPhases, gravity: float = GRAVITY_M_S2
 ) -> tuple[Array, Array, Array, Array, float]:
     """(F, 3) needed and given force, needed and given moment, for plots as figure 9, and the weight; newtons."""

@@ -61,9 +61,7 @@ def test_many_are_laid_over_as_each_by_itself(dragon: LayeredRig, which: str) ->
     together = performed(rig, apply_layer, [0, 1, 2, 3, 4])
     assert np.abs(together - rig.rest).max() > 0.1
     np.testing.assert_allclose(together, performed(rig, apply_one_by_one, [0, 1, 2, 3, 4]), atol=1e-9)
-    np.testing.assert_array_equal(
-        together[:, 3], performed(rig, apply_layer, [3])[:, 0]
-    )  # the others do not matter
+    np.testing.assert_array_equal(together[:, 3], performed(rig, apply_layer, [3])[:, 0])  # the others do not matter
 
 
 def test_nobody_is_laid_over(dragon: LayeredRig) -> None:

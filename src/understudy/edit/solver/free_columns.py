@@ -49,10 +49,10 @@ def movable_columns(
     """(C,) bool: the columns that an edit may change.
 
     `unit` (C,) are the `column_units`, `curves` the curves of the channels if there are any, `named` the keys of a
-    stiffness, and `loose` the `detached_joints` if they are known.
+    stiffness, and `loose` the `find_detached_joints` if they are known.
     """
     result = np.ones(channels.width, bool)
-    loose = detached_joints(rig) if loose is None else loose
+    loose = find_detached_joints(rig) if loose is None else loose
     for i, channel in enumerate(channels):
         span = slice(int(channels.offsets[i]), int(channels.offsets[i + 1]))
         if channel.kind == "marker":
@@ -69,7 +69,7 @@ def movable_columns(
     return result
 
 
-def detached_joints(rig: PosedRig) -> frozenset[str]:
+def find_detached_joints(rig: PosedRig) -> frozenset[str]:
     """The joints that no skinned joint carries; without a skin, the roots."""
     skeleton = rig.character.skeleton
     skinned = np.zeros(len(skeleton), bool)
@@ -175,7 +175,7 @@ class RigCache:
     @cached_property
     def loose(self) -> frozenset[str]:
         """The joints that no skinned joint carries."""
-        return detached_joints(self.rig)
+        return find_detached_joints(self.rig)
 
     def units(self, channels: Channels) -> Array:
         """(C,) the size of one unit of each column."""

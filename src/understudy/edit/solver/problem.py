@@ -71,7 +71,7 @@ class EditProblem:
     @cached_property
     def frozen_pins(self) -> tuple[tuple[Pin, Array], ...]:
         """The pins that are met by freezing columns, case 2, each with those columns (n,)."""
-        pins = [(pin, frozen_columns(self, pin)) for pin in self.edit.pins if pin not in self.kept]
+        pins = [(pin, find_frozen_columns(self, pin)) for pin in self.edit.pins if pin not in self.kept]
         return tuple((pin, columns) for pin, columns in pins if columns.any())
 
     @cached_property
@@ -192,7 +192,7 @@ def stiffness_of(channels: Channels, columns: Array, stiffness: Mapping[str, flo
     return result
 
 
-def frozen_columns(problem: EditProblem, pin: Pin) -> Array:
+def find_frozen_columns(problem: EditProblem, pin: Pin) -> Array:
     """(n,) the columns that move the points of the moves but are frozen by this pin."""
     number = {point: i for i, point in enumerate(problem.points)}
     moves = [_columns_of(problem.states, number, move) for move in problem.edit.moves]

@@ -41,7 +41,7 @@ from understudy.edit.solver.free_tangents import owners
 from understudy.edit.solver.problem import (
     Constraint,
     EditProblem,
-    frozen_columns,
+    find_frozen_columns,
     limits_of,
     parts_of,
     prepare_problem,
@@ -257,7 +257,7 @@ def _movable_channels(problem: EditProblem) -> list[int]:
         moved |= problem.states.influence_mask[problem.points.index(goal.point)][np.array(parts_of(goal))].any(axis=0)
     moved &= problem.loose
     for pin in problem.edit.pins:
-        moved &= ~frozen_columns(problem, pin)
+        moved &= ~find_frozen_columns(problem, pin)
     owner, _ = owners(problem.tangents.curves, problem.states.columns)
     return [int(n) for n in np.unique(owner[moved])]
 

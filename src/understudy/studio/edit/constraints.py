@@ -39,13 +39,13 @@ class Constraints:
         """
         if not self.contacts and not self.holds:
             return Edit(tuple(moves), self.pins, (), (), self.limits, self.stiffness, edges=edges)
-        low, high = affected_span(curves, [move.time for move in moves])
+        low, high = span_of_change(curves, [move.time for move in moves])
         contacts = tuple(each for each in self.contacts if each.stop > low and each.start < high)
         holds = tuple(each for each in self.holds if low < each.time < high)
         return Edit(tuple(moves), self.pins, contacts, holds, self.limits, self.stiffness, edges=edges)
 
 
-def affected_span(curves: Curves, times: Sequence[float]) -> tuple[float, float]:
+def span_of_change(curves: Curves, times: Sequence[float]) -> tuple[float, float]:
     """The time range that a change at some times affects: their segments, and the neighbours that stay smooth."""
     low, high = np.inf, -np.inf
     for curve in curves.curves:

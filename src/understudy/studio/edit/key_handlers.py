@@ -11,7 +11,7 @@ from understudy.edit.serialise import same_curves
 from understudy.edit.sketches import sketch_path
 from understudy.errors import InvalidInput
 from understudy.studio.edit import key_edits, poses
-from understudy.studio.edit.constraints import affected_span, point_of
+from understudy.studio.edit.constraints import point_of, span_of_change
 from understudy.studio.edit.controller import EditController, edit_controller
 from understudy.studio.edit.reduction import reduce_animation
 from understudy.studio.edit.view import CharacterView
@@ -125,7 +125,7 @@ async def draw(session: Session, request: edit.EditSketch) -> edit.EditSketched:
     if editing.baked:
         raise InvalidInput("this clip has a key on every frame; reduce it to editable keys first")
     start, stop = request.start + editing.origin, request.stop + editing.origin
-    low, high = affected_span(editing.committed, [start, stop])
+    low, high = span_of_change(editing.committed, [start, stop])
     contacts = [each for each in constraints.contacts if each.stop > low and each.start < high]
     holds = [each for each in constraints.holds if low < each.time < high]
     point = point_of(request.point)

@@ -36,7 +36,7 @@ class ScriptRunner:
         self._until = 0  # frame at which the last timed look ends
 
     @property
-    def unplayed_steps(self) -> tuple[str, ...]:
+    def remaining_steps(self) -> tuple[str, ...]:
         """Places of skipped steps."""
         return self._schedule.skipped
 
