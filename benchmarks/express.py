@@ -24,7 +24,7 @@ from benchmarks.measures import express
 
 from understudy.express import regions_of
 from understudy.express.acting.crowds import crowd
-from understudy.express.graph import FaceGraph, raw_bytes
+from understudy.express.graph import ExpressionGraph, raw_bytes
 
 PEERS = False  # nothing here needs the peers' environment
 RATE, FULL = 7.5, 30.0  # frames a second: the paper's number of poses, and the clips' own
@@ -163,7 +163,7 @@ def default(rate: float) -> Measured:
     return measured(face_takes(rate), compression=DATA / 100)
 
 
-def _onsets(graph: FaceGraph, dial: float | None) -> list[np.ndarray]:
+def _onsets(graph: ExpressionGraph, dial: float | None) -> list[np.ndarray]:
     motions = []
     for label in graph.labels:
         for face in crowd(graph, label, 10, coupling=dial, life=0.0, back=False, hold=0.0, rate=FULL):

@@ -30,7 +30,7 @@ from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.perform.commands import PlayClip, Transition
 from understudy.perform.library import ClipLibrary
-from understudy.perform.model import PoseModel
+from understudy.perform.model import PerformanceModel
 from understudy.perform.runtime import sequencer
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.runtime.state import PerformerState, mix_sources
@@ -93,14 +93,14 @@ class Dragon:
 
 
 @cache
-def learned() -> PoseModel:
+def learned() -> PerformanceModel:
     """The dragon's model: learned, and kept in `out/` until what learns is changed."""
     kept = ROOT / "out" / "dragon.understudy"
     source = ROOT / "src" / "understudy"
     rooms = ("gp", "features", "posespace", "cast")
     changed = max(path.stat().st_mtime for room in rooms for path in (source / room).rglob("*") if path.is_file())
     if kept.is_file() and kept.stat().st_mtime > changed:
-        return PoseModel.load(kept)
+        return PerformanceModel.load(kept)
     kept.parent.mkdir(exist_ok=True)
     model = fit_library(ClipLibrary.from_asset(cast.load("dragon")), cast="dragon")
     model.save(kept)
@@ -212,7 +212,7 @@ def mesh_gap(rig: PosedRig, pair: Array) -> float:
     return float(gap(vertices[:1], vertices[1:])[0])
 
 
-def ours(dragon: Dragon, model: PoseModel, drawn: Sequence[Case]) -> Column:
+def ours(dragon: Dragon, model: PerformanceModel, drawn: Sequence[Case]) -> Column:
     """All cases performed side by side, measured from the command to the arrival."""
     performer = Performer(model, dragon.rig)
     outcomes = [_outcome(dragon, case, take) for case, take in zip(drawn, performed(performer, drawn))]

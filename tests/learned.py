@@ -7,7 +7,7 @@ from functools import cache
 from understudy import cast
 from understudy.character.rig import PosedRig
 from understudy.perform.library import ClipLibrary
-from understudy.perform.model import PoseModel
+from understudy.perform.model import PerformanceModel
 from understudy.perform.training import FitSettings, fit_library
 
 
@@ -17,7 +17,7 @@ def lamp_library() -> ClipLibrary:
 
 
 @cache
-def lamp_model() -> PoseModel:
+def lamp_model() -> PerformanceModel:
     """The lamp's four labels, not learned to the end."""
     return fit_library(lamp_library(), FitSettings(iterations=40), cast="lamp")
 

@@ -21,7 +21,7 @@ from understudy.perform.commands import Command, GoTo, Idle, LookAt, Mix, PlayCl
 from understudy.perform.layers import layers_of
 from understudy.perform.library import ClipLibrary, rows_of, times_of
 from understudy.perform.library_file import read as read_library
-from understudy.perform.model import PoseModel
+from understudy.perform.model import PerformanceModel
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.training import FitSettings, fit_library
 
@@ -128,7 +128,7 @@ class Take:
 
     case: Case
     library: ClipLibrary
-    model: PoseModel
+    model: PerformanceModel
     rows: Array  # (F, C)
     idle: Array  # (F, C) of twelve seconds more
     done: int  # commands that got where they were going

@@ -21,7 +21,7 @@ from understudy.character import rig
 from understudy.checks import Array
 from understudy.files import write_atomically
 from understudy.perform.commands import GoTo, Idle
-from understudy.perform.model import PoseModel
+from understudy.perform.model import PerformanceModel
 from understudy.perform.runtime.performer import Performer
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
@@ -31,7 +31,7 @@ COLOURS = 96  # of each kind
 COLOURFUL = 50  # of 255, between the strongest and the weakest of red, green and blue
 
 
-def way(model: PoseModel, label: str) -> Array:
+def way(model: PerformanceModel, label: str) -> Array:
     """(F, Q) a particle that goes from the middle of one clip to that of another, idles, and goes on to a third."""
     space = model.space(label)
     performer = Performer(model, rig.rig_of(cast.load(model.cast).character()))
@@ -66,7 +66,7 @@ def shrink(path: Path) -> None:
 
 
 def main(source: str, label: str = "happy") -> None:
-    model = PoseModel.load(source)
+    model = PerformanceModel.load(source)
     space = model.space(label)
     pictures = {name: IMAGES / f"latent_{name}.png" for name in ("space", "bridges", "overview")}
     picture.draw_latent_space(space, pictures["space"], trails={"a performance": way(model, label)}, view=VIEW)

@@ -21,7 +21,7 @@ from assets.sculpting.eyes import eye_picture
 from assets.sculpting.fields import average, ramp, smoothed
 from assets.sculpting.meshing import Patch, influences, joined, pair
 from understudy.cast.archive import area_normals
-from understudy.character import Character, Mesh, Part, Skeleton, Skin, Texture
+from understudy.character import Character, Mesh, Part, Skeleton, SkinBinding, Texture
 from understudy.character.kinematics import world_transforms_numpy
 from understudy.checks import Array
 from understudy.maths.colour import to_linear
@@ -147,7 +147,7 @@ def assemble(
         material = replace(MATERIALS[label], textures=textures.get(label, {}))
         painted = [] if uvs is None else [uvs]
         mesh = Mesh(label, places, triangles, normals=normals, uvs=painted, colours=colours, materials=[material])
-        parts.append(Part(label, mesh, Skin(held_by, binds, *influences(group, column))))
+        parts.append(Part(label, mesh, SkinBinding(held_by, binds, *influences(group, column))))
     return Character("dragon", joints, parts)
 
 

@@ -25,7 +25,7 @@ from assets.sculpting.eyes import eye_picture
 from assets.sculpting.fields import ambient, ramp, smoothed
 from assets.sculpting.meshing import Patch, held, influences, joined, pair
 from understudy.cast.archive import area_normals
-from understudy.character import Character, Material, Mesh, Part, Shapes, Skeleton, Skin, Texture
+from understudy.character import Character, Material, Mesh, Part, Shapes, Skeleton, SkinBinding, Texture
 from understudy.character.kinematics import world_transforms_numpy
 from understudy.checks import Array
 from understudy.formats.arkit_names import SHAPE_NAMES
@@ -246,7 +246,7 @@ def assemble(
             shapes=Shapes(SHAPE_NAMES, _deltas(group, moved)) if label in SHAPED else None,
         )
         name = FACE if label in SHAPED else label
-        parts.append(Part(name, mesh, Skin(np.arange(len(joints)), binds, *influences(group, column))))
+        parts.append(Part(name, mesh, SkinBinding(np.arange(len(joints)), binds, *influences(group, column))))
     return Character("face", joints, parts)
 
 

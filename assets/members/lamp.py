@@ -32,7 +32,7 @@ from understudy.cast.archive import area_normals
 from understudy.cast.dope_sheet.parser import parse
 from understudy.cast.dope_sheet.sheet import Sheet, of_joints
 from understudy.cast.dope_sheet.tracks import joint_curves
-from understudy.character import Asset, Character, Curves, Material, Mesh, Part, Skeleton, Skin
+from understudy.character import Asset, Character, Curves, Material, Mesh, Part, Skeleton, SkinBinding
 from understudy.character.kinematics import world_transforms_numpy
 from understudy.checks import Array
 from understudy.errors import InvalidInput
@@ -80,7 +80,7 @@ def assemble_pieces(
         if not chosen:
             raise InvalidInput(f"no piece of {name!r} has the material {label!r}")
         influences, weights = _influences([_piece_weights(piece, column) for piece in chosen])
-        skin = Skin(joints, joint_from_mesh, influences, weights)
+        skin = SkinBinding(joints, joint_from_mesh, influences, weights)
         parts.append(Part(label, _pieces_mesh(label, material, chosen), skin))
     return Character(name, skeleton, parts)
 

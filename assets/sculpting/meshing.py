@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from assets.sculpting.fields import Field, gradient, isosurface, onto
 from assets.sculpting.joints import twin
 from understudy.cast.archive import area_normals
-from understudy.character import Character, Material, Mesh, Part, Shapes, Skeleton, Skin, Texture
+from understudy.character import Character, Material, Mesh, Part, Shapes, Skeleton, SkinBinding, Texture
 from understudy.character.kinematics import world_transforms_numpy
 from understudy.checks import Array
 from understudy.maths import vector
@@ -231,7 +231,7 @@ def assemble(
             materials=[replace(materials[label], textures=textures.get(label, {}))],
             shapes=Shapes(tuple(shapes), _deltas(group, shapes)) if moving else None,
         )
-        parts.append(Part("Face" if moving else label, mesh, Skin(held_by, binds, *influences(group, column))))
+        parts.append(Part("Face" if moving else label, mesh, SkinBinding(held_by, binds, *influences(group, column))))
     return Character(name, joints, parts)
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.express.graph.face_graph import FaceGraph
+from understudy.express.graph.expression_graph import ExpressionGraph
 from understudy.express.graph.graph_builder import BuildTrace, build_with_trace
 from understudy.express.sequence import ExpressionSequence, check_alike
 
@@ -36,7 +36,7 @@ WHOLE_FACE_REGION = "face"
 VELOCITY_WEIGHT = 1.0  # weight of the velocities, which are displacements a frame
 
 
-def build_holistic(sequences: Iterable[ExpressionSequence], **options: Any) -> FaceGraph:
+def build_holistic(sequences: Iterable[ExpressionSequence], **options: Any) -> ExpressionGraph:
     """A face graph with a single region that holds every landmark or weight."""
     return build_holistic_with_trace(sequences, **options).graph
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from understudy.express import ExpressionSequence
 from understudy.express.acting.crowds import crowd
-from understudy.express.graph import FaceGraph, build
+from understudy.express.graph import ExpressionGraph, build
 
 SHRINKING = 0.2
 COMPONENTS = 20
@@ -56,7 +56,7 @@ class Recognition:
 
 
 def _named(
-    classifier: Discriminants, look: Sides, graph: FaceGraph, words: Many[str], faces: int, dial: float
+    classifier: Discriminants, look: Sides, graph: ExpressionGraph, words: Many[str], faces: int, dial: float
 ) -> list[bool]:
     """Of every apex whether it is named as the word that it was acted for."""
     acted = crowd(graph, words, faces, coupling=dial, life=0.0, back=False, rate=FINE)

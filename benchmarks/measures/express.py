@@ -25,7 +25,7 @@ from understudy.express.acting.synthesis import recover_take
 from understudy.express.acting.timing import stretch_time
 from understudy.express.graph import sample_graph
 from understudy.express.graph.coupling import APEX_ACTIVATION_RATIO, activation, crossing
-from understudy.express.graph.face_graph import FaceGraph
+from understudy.express.graph.expression_graph import ExpressionGraph
 from understudy.express.graph.graph_builder import BuildTrace
 from understudy.express.sequence import ExpressionSequence
 
@@ -62,7 +62,7 @@ class Fidelity:
     line: ErrorSpread  # per cent
 
 
-def bounds(graph: FaceGraph, faces: Iterable[ExpressionTake]) -> MotionBounds:
+def bounds(graph: ExpressionGraph, faces: Iterable[ExpressionTake]) -> MotionBounds:
     """The worst of some performances against the data that the graph was built from."""
     learned = graph.coupling
     assert learned is not None, "a graph without a coupling knows no range"
@@ -125,7 +125,7 @@ def fidelity(traced: BuildTrace, takes: Sequence[ExpressionSequence], smoothing:
     return Fidelity(*(ErrorSpread.from_values(each) for each in zip(*found)))
 
 
-def act_take(graph: FaceGraph, peaks: Array, take: ExpressionSequence, smoothing: float) -> tuple[Array, int]:
+def act_take(graph: ExpressionGraph, peaks: Array, take: ExpressionSequence, smoothing: float) -> tuple[Array, int]:
     """(F, L, D) the way to the nodes `peaks` (R,) and back, in the frames of a take; and the frames that it had."""
     onset = recover_take(graph, peaks, smoothing=smoothing)
     offset = recover_take(graph, np.zeros_like(peaks), peaks, smoothing=smoothing)
@@ -133,7 +133,7 @@ def act_take(graph: FaceGraph, peaks: Array, take: ExpressionSequence, smoothing
     return np.concatenate(parts), len(onset) + len(offset) - 1
 
 
-def _compare_motion(graph: FaceGraph, wanted: Array, found: Array) -> tuple[Array, Array, Array]:
+def _compare_motion(graph: ExpressionGraph, wanted: Array, found: Array) -> tuple[Array, Array, Array]:
     """Distances (F, L), and both errors of the velocities (F - 1, L)."""
     covered = np.concatenate([region.members for region in graph.regions])
     still = np.concatenate(

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from understudy import formats
-from understudy.character import Asset, Character, Mesh, Part, Skeleton, Skin, kinematics
+from understudy.character import Asset, Character, Mesh, Part, Skeleton, SkinBinding, kinematics
 from understudy.character.skeleton import depth_first
 from understudy.maths import transform, vector
 
@@ -47,8 +47,8 @@ def makehuman(folder: Path) -> Asset:
         for vertex, weight in pairs:
             weights[int(vertex), names.index(bone)] = weight
     influences = np.argsort(-weights[used], axis=1)[:, :MOST]
-    kept, _ = Skin.normalise(np.take_along_axis(weights[used], influences, axis=1))
+    kept, _ = SkinBinding.normalise(np.take_along_axis(weights[used], influences, axis=1))
     t, q, _ = transform.decompose(kinematics.local_transforms(parents, binds))
-    skin = Skin(np.arange(len(names)), transform.invert(binds), influences, kept)
+    skin = SkinBinding(np.arange(len(names)), transform.invert(binds), influences, kept)
     part = Part("body", Mesh("body", points[used], triangles.reshape(-1, 3)), skin)
     return Asset([Character("MakeHuman", Skeleton(names, parents, t, q), [part])])

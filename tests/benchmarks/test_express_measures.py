@@ -7,11 +7,11 @@ from tests.express.acting.small import REGIONS
 
 from understudy.express.acting import act
 from understudy.express.acting.synthesis import nodes_of_walk
-from understudy.express.graph.face_graph import FaceGraph
+from understudy.express.graph.expression_graph import ExpressionGraph
 from understudy.express.sequence import ExpressionSequence
 
 
-def test_distances_are_a_metric_on_performances(graph: FaceGraph) -> None:
+def test_distances_are_a_metric_on_performances(graph: ExpressionGraph) -> None:
     faces = [act(graph, ["fear"], seed=seed) for seed in (1, 2, 1)]
     a, b, c = express.distances(faces)
     assert b == pytest.approx(0.0, abs=1e-6) and a == pytest.approx(c) and a > 0.01
@@ -33,7 +33,7 @@ def test_lag_is_between_the_first_and_the_last_region(takes: list[ExpressionSequ
     assert express.lag(motion, REGIONS, take.rate) > before + 0.05
 
 
-def test_a_walk_passes_a_peak_of_every_label(graph: FaceGraph) -> None:
+def test_a_walk_passes_a_peak_of_every_label(graph: ExpressionGraph) -> None:
     ways = nodes_of_walk(graph, ["fear", "anger"], seed=3)
     for region in graph.regions:
         way = ways[region.name]

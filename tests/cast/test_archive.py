@@ -21,7 +21,7 @@ from understudy.character import (
     Mesh,
     Part,
     Skeleton,
-    Skin,
+    SkinBinding,
     Texture,
 )
 from understudy.errors import BadFile
@@ -46,7 +46,7 @@ def _small() -> Character:
         colours=rng.uniform(size=(6, 4)),
         materials=[material],
     )
-    skin = Skin([0, 1], np.tile(np.eye(4), (2, 1, 1)), np.tile([0, 1], (6, 1)), np.tile([0.25, 0.75], (6, 1)))
+    skin = SkinBinding([0, 1], np.tile(np.eye(4), (2, 1, 1)), np.tile([0, 1], (6, 1)), np.tile([0.25, 0.75], (6, 1)))
     return Character("small", Skeleton(["a", "b"], [-1, 0], rng.normal(size=(2, 3))), [Part("Cloth", mesh, skin)])
 
 

@@ -14,7 +14,7 @@ from assets.sculpting import eyes, geometry
 from assets.sculpting.joints import twin
 from understudy import cast
 from understudy.cast import archive
-from understudy.character import Character, Mesh, Skin
+from understudy.character import Character, Mesh, SkinBinding
 from understudy.character.rig import DirectRig
 from understudy.maths import euler
 
@@ -33,7 +33,7 @@ def rig(name: str) -> DirectRig:
     return DirectRig(body(name))
 
 
-def skin_of(name: str) -> tuple[Mesh, Skin]:
+def skin_of(name: str) -> tuple[Mesh, SkinBinding]:
     part = next(part for part in body(name).parts if part.name == "Skin")
     return part.mesh, part.skin
 

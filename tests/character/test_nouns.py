@@ -17,7 +17,7 @@ from understudy.character import (
     Part,
     Shapes,
     Skeleton,
-    Skin,
+    SkinBinding,
 )
 from understudy.errors import InvalidInput
 
@@ -95,8 +95,8 @@ def test_seams_split_only_where_needed() -> None:
 def test_skin_weights_are_checked_and_can_be_normalised() -> None:
     weights = [[1.0, 0.755], [0.0, 0.0], [0.25, 0.75]]
     with pytest.raises(InvalidInput, match=r"vertex 0 sum to 1\.755"):
-        Skin([0, 1], np.tile(np.eye(4), (2, 1, 1)), np.zeros((3, 2)), weights)
-    fixed, changed = Skin.normalise(weights)
+        SkinBinding([0, 1], np.tile(np.eye(4), (2, 1, 1)), np.zeros((3, 2)), weights)
+    fixed, changed = SkinBinding.normalise(weights)
     assert changed == 2
     np.testing.assert_allclose(fixed.sum(axis=1), 1)
     assert fixed[1].tolist() == [1, 0]
@@ -105,10 +105,10 @@ def test_skin_weights_are_checked_and_can_be_normalised() -> None:
 def test_character_checks_parts_against_the_skeleton() -> None:
     mesh, skeleton = Mesh("square", SQUARE, TWO), Skeleton(["a"], [-1], np.zeros((1, 3)))
     with pytest.raises(InvalidInput, match="skin joints"):
-        Character("x", skeleton, [Part("p", mesh, Skin.rigid(1, 4))])
+        Character("x", skeleton, [Part("p", mesh, SkinBinding.rigid(1, 4))])
     with pytest.raises(InvalidInput, match="should have 4 vertices"):
-        Character("x", skeleton, [Part("p", mesh, Skin.rigid(0, 3))])
-    two = Character("x", skeleton, [Part("p", mesh, Skin.rigid(0, 4)), Part("q", mesh, Skin.rigid(0, 4))])
+        Character("x", skeleton, [Part("p", mesh, SkinBinding.rigid(0, 3))])
+    two = Character("x", skeleton, [Part("p", mesh, SkinBinding.rigid(0, 4)), Part("q", mesh, SkinBinding.rigid(0, 4))])
     assert two.vertex_count == 8
     assert two.triangles.max() == 7
 

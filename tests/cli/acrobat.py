@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, Skeleton, Skin
+from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, Skeleton, SkinBinding
 from understudy.maths import quaternion
 
 JOINTS = ("hips", "chest", "head")
@@ -18,7 +18,7 @@ def acrobat() -> Asset:
     binds = np.tile(np.eye(4), (3, 1, 1))
     binds[:, 1, 3] = [-0.5, -1.0, -1.5]
     owners = np.repeat([0, 1, 2, 2], 2)[:, None]
-    skin = Skin([0, 1, 2], binds, owners, np.ones((8, 1)))
+    skin = SkinBinding([0, 1, 2], binds, owners, np.ones((8, 1)))
     character = Character("acrobat", skeleton, [Part("cloth", Mesh("cloth", points, triangles), skin)])
     clips = [
         _clip("bow", 30, {"hips": (0.9, 0, 0), "chest": (0.6, 0, 0), "head": (0.3, 0, 0)}, 1.0),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.cli.acrobat import acrobat
 
-from understudy.character import Asset, Channel, Character, Curve, Curves, Mesh, Part, Shapes, Skeleton, Skin
+from understudy.character import Asset, Channel, Character, Curve, Curves, Mesh, Part, Shapes, Skeleton, SkinBinding
 from understudy.cli.app import run
 from understudy.formats import write
 from understudy.maths import quaternion
@@ -22,7 +22,7 @@ def flag() -> Asset:
     mesh = Mesh("cloth", [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], [[0, 1, 2], [0, 2, 3]], shapes=shapes)
     binds = np.tile(np.eye(4), (2, 1, 1))
     binds[1, 1, 3] = -1
-    skin = Skin([0, 1], binds, [[0, 1]] * 4, [[1, 0], [1, 0], [0, 1], [0, 1]])
+    skin = SkinBinding([0, 1], binds, [[0, 1]] * 4, [[1, 0], [1, 0], [0, 1], [0, 1]])
     turns = quaternion.from_rotation_vector(np.outer(np.linspace(0, 1, 25), [0.0, 0.0, 1.0]))
     bend = Curve(Channel("tip", "rotation"), np.arange(25) / 24, turns)
     wave = Curve(Channel("cloth", "weights", ("wave",)), [0, 1], [[0], [1]])

@@ -14,7 +14,7 @@ from tests.express.acting.puppet import puppet
 
 from understudy import formats
 from understudy.cli.app import run
-from understudy.express.graph import face_graph
+from understudy.express.graph import expression_graph
 from understudy.express.manifest import read_recording
 
 Command = Callable[..., tuple[int, bytes, str]]
@@ -68,14 +68,14 @@ def test_a_manifest_becomes_a_graph(understudy: Command, folder: Path, tmp_path:
     told = json.loads(out)
     assert code == 0 and told["labels"] == ["happy", "shocked"] and told["takes"] == 6
     assert [region["name"] for region in told["regions"]] == ["mouth", "brows"]
-    assert face_graph.load(target).labels == ("happy", "shocked")
+    assert expression_graph.load(target).labels == ("happy", "shocked")
 
 
 def test_a_character_with_labelled_clips_becomes_a_graph(understudy: Command, folder: Path, tmp_path: Path) -> None:
     target = tmp_path / "g.understudy"
     code, _, err = understudy("express", "build", folder / "puppet.glb", "-o", target, "--compression", 0.2)
     assert code == 0 and "labels: happy, shocked" in err
-    assert face_graph.load(target).labels == ("happy", "shocked")
+    assert expression_graph.load(target).labels == ("happy", "shocked")
 
 
 @pytest.mark.parametrize("ending", ["glb", "gltf", "csv", "npz"])

@@ -8,7 +8,7 @@ from tests.data_folder import data_file, data_files
 from tests.deform.rigging.shapes import box, tube
 
 from understudy import formats
-from understudy.character import Asset, Character, Mesh, Part, Skeleton, Skin
+from understudy.character import Asset, Character, Mesh, Part, Skeleton, SkinBinding
 from understudy.character.rig import rig_of
 from understudy.deform.automatic_skin import automatic_asset, rest_geometry, skin_automatically
 from understudy.deform.example_files import bind_space
@@ -26,10 +26,10 @@ def arm(offset: float = 0.0) -> Character:
     binds = np.tile(np.eye(4), (2, 1, 1))
     binds[0, 0, 3], binds[1, 0, 3] = -offset, -1 - offset
     count = len(vertices)
-    skin = Skin([0, 1], binds, np.zeros((count, 1)), np.ones((count, 1)))
+    skin = SkinBinding([0, 1], binds, np.zeros((count, 1)), np.ones((count, 1)))
     cube = box([0.2, 0.2, 0.2], [0.3, 0.3, 0.3])
     parts = [Part("arm", Mesh("arm", vertices + np.array([offset, 0, 0]), triangles), skin)]
-    parts.append(Part("watch", Mesh("watch", *cube), Skin.rigid(1, 8)))
+    parts.append(Part("watch", Mesh("watch", *cube), SkinBinding.rigid(1, 8)))
     return Character("arm", skeleton, parts)
 
 
@@ -63,7 +63,7 @@ def test_parts_are_rigged_as_they_were_bound_however_the_skeleton_stands() -> No
     halves = [np.flatnonzero((vertices[:, 0] > 1) == far) for far in (False, True)]
     parts = []
     for joint, half in enumerate(halves):
-        skin = Skin([0, 1], binds, np.full((len(half), 1), joint), np.ones((len(half), 1)))
+        skin = SkinBinding([0, 1], binds, np.full((len(half), 1), joint), np.ones((len(half), 1)))
         parts.append(Part(f"half {joint}", Mesh("half", vertices[half], [[0, 1, 2]]), skin))
     _, placed, _ = rest_geometry(Character("tube", skeleton, parts))
     whole = vertices[np.concatenate(halves)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.character import Channel, Character, Curve, Curves, Mesh, Part, Shapes, Skeleton, Skin
+from understudy.character import Channel, Character, Curve, Curves, Mesh, Part, Shapes, Skeleton, SkinBinding
 from understudy.character.curve import BEZIER
 from understudy.character.rig import DirectRig
 from understudy.checks import Array
@@ -30,7 +30,7 @@ def rig(scaled: bool = False) -> DirectRig:
     binds[:, :3, 3] = random.uniform(-0.2, 0.2, (3, 3))
     weights = random.uniform(0.1, 1, (12, 3))
     weights /= weights.sum(axis=1, keepdims=True)
-    skin = Skin((2, 3, 4), binds, np.tile((0, 1, 2), (12, 1)), weights)
+    skin = SkinBinding((2, 3, 4), binds, np.tile((0, 1, 2), (12, 1)), weights)
     return DirectRig(
         Character("creature", skeleton, [Part("skin", Mesh("skin", points, triangles, shapes=shapes), skin)])
     )

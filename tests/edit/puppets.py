@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.character import Asset, Channel, Character, Clip, Curve, Curves, Mesh, Part, Shapes, Skeleton, Skin
+from understudy.character import (
+    Asset,
+    Channel,
+    Character,
+    Clip,
+    Curve,
+    Curves,
+    Mesh,
+    Part,
+    Shapes,
+    Skeleton,
+    SkinBinding,
+)
 from understudy.character.rig import DirectRig
 from understudy.edit import handles
 from understudy.maths import quaternion
@@ -21,7 +33,7 @@ def arm() -> Character:
     binds = np.tile(np.eye(4), (4, 1, 1))
     binds[:, :3, 3] = [[0, -1, 0], [0, -1, 0], [-0.5, -1, 0], [-1, -1, 0]]
     shapes = Shapes(["spread"], [[[0, 0, 0]] * 6 + [[0, -0.1, 0], [0, 0.1, 0]]])
-    skin = Skin([0, 1, 2, 3], binds, np.repeat([1, 2, 3, 3], 2)[:, None], np.ones((8, 1)))
+    skin = SkinBinding([0, 1, 2, 3], binds, np.repeat([1, 2, 3, 3], 2)[:, None], np.ones((8, 1)))
     return Character("arm", skeleton, [Part("sleeve", Mesh("sleeve", points, triangles, shapes=shapes), skin)])
 
 

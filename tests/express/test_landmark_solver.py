@@ -8,7 +8,7 @@ from tests.data_folder import data_file
 from tests.express.takes import turned
 
 from understudy import cast
-from understudy.character import Channel, Character, Clip, Mesh, Part, Shapes, Skeleton, Skin
+from understudy.character import Channel, Character, Clip, Mesh, Part, Shapes, Skeleton, SkinBinding
 from understudy.errors import InvalidInput
 from understudy.express.landmark_solver import (
     LandmarkBasis,
@@ -31,7 +31,7 @@ def small_face() -> Character:
     triangles = [[0, 1, 4]]
     skin = Mesh("skin", grid, triangles, shapes=Shapes(["jawOpen", "grin", "ear"], deltas))
     teeth = Mesh("teeth", grid, triangles, shapes=Shapes(["jawOpen"], deltas[:1]))
-    parts = [Part("skin", skin, Skin.rigid(0, 9)), Part("teeth", teeth, Skin.rigid(0, 9))]
+    parts = [Part("skin", skin, SkinBinding.rigid(0, 9)), Part("teeth", teeth, SkinBinding.rigid(0, 9))]
     return Character("small", skeleton, parts)
 
 
@@ -144,7 +144,9 @@ def test_what_is_refused(options: dict[str, object], sentence: str) -> None:
 
 def test_a_character_without_shapes() -> None:
     whole = small_face()
-    bare = Character("bare", whole.skeleton, [Part("a", Mesh("a", np.zeros((3, 3)), [[0, 1, 2]]), Skin.rigid(0, 3))])
+    bare = Character(
+        "bare", whole.skeleton, [Part("a", Mesh("a", np.zeros((3, 3)), [[0, 1, 2]]), SkinBinding.rigid(0, 3))]
+    )
     with pytest.raises(InvalidInput, match="character 'bare' should have blend shapes, but has none"):
         basis_of(bare, [0])
 

@@ -19,7 +19,7 @@ from understudy.character import (
     Part,
     Shapes,
     Skeleton,
-    Skin,
+    SkinBinding,
     Texture,
 )
 from understudy.character.rig import bake
@@ -228,9 +228,9 @@ def small_character() -> Character:
     binds = np.tile(np.eye(4), (2, 1, 1))
     binds[0, 1, 3], binds[1, 1, 3] = -1.0, -1.5
     share = np.array([[1, 0], [1, 0], [0.5, 0.5], [0.25, 0.75], [0, 1]], np.float32)
-    skin = Skin([0, 1], binds, np.tile([0, 1], (5, 1)), share)
+    skin = SkinBinding([0, 1], binds, np.tile([0, 1], (5, 1)), share)
     prop = Mesh("prop", points[:3] * 0.1, [[0, 1, 2]])
-    return Character("small", skeleton, [Part("body", mesh, skin), Part("prop", prop, Skin.rigid(2, 3))])
+    return Character("small", skeleton, [Part("body", mesh, skin), Part("prop", prop, SkinBinding.rigid(2, 3))])
 
 
 def small_asset() -> Asset:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, Skeleton, Skin
+from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, Skeleton, SkinBinding
 from understudy.maths import quaternion
 
 JOINTS = ("root", "arm", "hand")
@@ -14,7 +14,7 @@ def character(name: str = "hero", prefix: str = "") -> Character:
     skeleton = Skeleton([prefix + joint for joint in JOINTS], [-1, 0, 1], [[0, 0, 0], [0, 1, 0], [0, 0.5, 0]])
     points = np.random.default_rng(1).normal(size=(12, 3)) * 0.2 + [0, 1, 0]
     mesh = Mesh("body", points, np.arange(12).reshape(4, 3))
-    return Character(name, skeleton, [Part("body", mesh, Skin.rigid(2, 12))])
+    return Character(name, skeleton, [Part("body", mesh, SkinBinding.rigid(2, 12))])
 
 
 def clip(name: str, frames: int = 20, rate: float = 24.0, labels: tuple[str, ...] = (), prefix: str = "") -> Clip:

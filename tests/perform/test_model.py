@@ -9,7 +9,7 @@ from tests.learned import lamp_model, lamp_rig
 from understudy import cast, storage
 from understudy.character import rig
 from understudy.errors import BadFile, InvalidInput
-from understudy.perform.model import PoseModel, check_character
+from understudy.perform.model import PerformanceModel, check_character
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_saved_and_loaded(saved: Path) -> None:
-    model, again = lamp_model(), PoseModel.load(saved)
+    model, again = lamp_model(), PerformanceModel.load(saved)
     assert again.labels == model.labels
     assert again.cast == "lamp"
     assert again.rate == model.rate
@@ -34,7 +34,7 @@ def test_saved_and_loaded(saved: Path) -> None:
 
 
 def test_the_same_model_is_the_same_file(saved: Path, tmp_path: Path) -> None:
-    PoseModel.load(saved).save(tmp_path / "again.understudy")
+    PerformanceModel.load(saved).save(tmp_path / "again.understudy")
     assert (tmp_path / "again.understudy").read_bytes() == saved.read_bytes()
 
 
@@ -54,7 +54,7 @@ def test_a_truncated_file(saved: Path, tmp_path: Path, share: float) -> None:
     data = saved.read_bytes()
     cut.write_bytes(data[: int(share * len(data))])
     with pytest.raises(BadFile, match=r"cut\.understudy"):
-        PoseModel.load(cut)
+        PerformanceModel.load(cut)
 
 
 @pytest.mark.parametrize("damage", ["no space", "short metric", "nan", "wrong label", "segments"])
@@ -73,7 +73,7 @@ def test_a_damaged_file(saved: Path, tmp_path: Path, damage: str) -> None:
     path = tmp_path / "bad.understudy"
     storage.write(path, header, arrays)
     with pytest.raises(BadFile, match=r"bad\.understudy: is a damaged model: "):
-        PoseModel.load(path)
+        PerformanceModel.load(path)
 
 
 def test_clips_by_name() -> None:

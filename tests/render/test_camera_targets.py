@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.cli.conftest import flag
 
-from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, Skeleton, Skin
+from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, Skeleton, SkinBinding
 from understudy.character.rig import DirectRig
 from understudy.errors import InvalidInput
 from understudy.render.camera import frame_camera, target_of
@@ -21,7 +21,7 @@ def arm() -> Character:
     binds = np.stack([np.eye(4)] * 3)
     binds[:, 0, 3] = [0, -1, -2]
     weights = [[1, 0, 0], [0.7, 0.3, 0], [0, 0, 1]]
-    skin = Skin([0, 1, 2], binds, np.tile([0, 1, 2], (3, 1)), weights)
+    skin = SkinBinding([0, 1, 2], binds, np.tile([0, 1, 2], (3, 1)), weights)
     mesh = Mesh("sleeve", [[0, 0, 0], [1, 0, 0], [2, 0, 0]], [[0, 1, 2]])
     return Character("arm", skeleton, [Part("sleeve", mesh, skin)])
 

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image as Picture
 from tests.render.shapes import ball, box
 
-from understudy.character import Character, Image, Material, Mesh, Part, Skeleton, Skin, Texture
+from understudy.character import Character, Image, Material, Mesh, Part, Skeleton, SkinBinding, Texture
 from understudy.render.surfaces import MAX_DEFAULT_ALBEDO, finish_of, surfaces_of
 
 CORNERS = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
@@ -25,7 +25,7 @@ def png(*pixel: int, size: int = 4) -> Image:
 
 def surface(material: Material, **mesh: Any) -> Any:
     part = Mesh("one", CORNERS, [[0, 1, 2]], materials=[material], **mesh)
-    character = Character("one", Skeleton(["root"], [-1], [[0, 0, 0]]), [Part("one", part, Skin.rigid(0, 3))])
+    character = Character("one", Skeleton(["root"], [-1], [[0, 0, 0]]), [Part("one", part, SkinBinding.rigid(0, 3))])
     return surfaces_of(character)[0].surfaces[0]
 
 
@@ -79,7 +79,7 @@ def test_one_picture_on_two_materials_is_one_array() -> None:
         Material("b", roughness=0.1, textures={"colour": texture}),
     ]
     mesh = Mesh("two", CORNERS, [[0, 1, 2], [0, 2, 1]], uvs=[UVS], materials=materials, material_of=[0, 1])
-    character = Character("two", Skeleton(["root"], [-1], [[0, 0, 0]]), [Part("two", mesh, Skin.rigid(0, 3))])
+    character = Character("two", Skeleton(["root"], [-1], [[0, 0, 0]]), [Part("two", mesh, SkinBinding.rigid(0, 3))])
     first, second = surfaces_of(character)[0].surfaces
     assert first.texture is second.texture
 
@@ -98,6 +98,6 @@ def test_untold_white_leaves_room_for_light_and_paint_keeps_its_hue() -> None:
 def test_only_solids_hide_their_backs(shape: Any, closed: bool) -> None:
     vertices, triangles = shape
     mesh = Mesh("solid", vertices, triangles)
-    part = Part("solid", mesh, Skin.rigid(0, len(vertices)))
+    part = Part("solid", mesh, SkinBinding.rigid(0, len(vertices)))
     (drawn,) = surfaces_of(Character("solid", Skeleton(["root"], [-1], [[0, 0, 0]]), [part]))
     assert drawn.surfaces[0].double_sided == (not closed)

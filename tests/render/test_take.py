@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.cli.conftest import flag
 
-from understudy.character import Asset, Channel, Character, Clip, Material, Mesh, Part, Skeleton, Skin
+from understudy.character import Asset, Channel, Character, Clip, Material, Mesh, Part, Skeleton, SkinBinding
 from understudy.character.rig import DirectRig
 from understudy.errors import InvalidInput
 from understudy.render import take as takes
@@ -74,7 +74,7 @@ def test_a_surface_for_each_material_and_normals_welded_over_seams() -> None:
             material_of=[0, 0, 1, 1],
         )
         skeleton = Skeleton(["root"], [-1], [[0, 0, 0]])
-        parts = surfaces_of(Character("strip", skeleton, [Part("strip", mesh, Skin.rigid(0, 8))]))
+        parts = surfaces_of(Character("strip", skeleton, [Part("strip", mesh, SkinBinding.rigid(0, 8))]))
         assert [len(surface.triangles) for surface in parts[0].surfaces] == [2, 2]
         normals = parts[0].normals(mesh.vertices)
         assert np.allclose(normals[1], normals[4]) == smooth

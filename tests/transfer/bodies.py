@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.character import Character, Mesh, Part, Skeleton, Skin
+from understudy.character import Character, Mesh, Part, Skeleton, SkinBinding
 from understudy.character.body.mass import Body, ContactPoint
 from understudy.character.body.poses import PoseSequence
 from understudy.checks import Array
@@ -41,7 +41,9 @@ def tube(points: int, rings: int, radius: float, length: float) -> tuple[Array, 
 def of_mesh(skeleton: Skeleton, vertices: Array, triangles: Array, owners: Array) -> Character:
     """A character with one part, each vertex held by one joint."""
     world = PoseSequence.rest(skeleton).world[0]
-    skin = Skin(np.arange(len(skeleton)), np.linalg.inv(world), np.asarray(owners)[:, None], np.ones((len(owners), 1)))
+    skin = SkinBinding(
+        np.arange(len(skeleton)), np.linalg.inv(world), np.asarray(owners)[:, None], np.ones((len(owners), 1))
+    )
     return Character("solid", skeleton, [Part("skin", Mesh("skin", vertices, triangles), skin)])
 
 

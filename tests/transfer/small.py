@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, Skeleton, Skin, kinematics
+from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, Skeleton, SkinBinding, kinematics
 from understudy.character.body.markers import markers_of
 from understudy.character.body.poses import sample_poses
 from understudy.checks import Array
@@ -77,7 +77,7 @@ def hopper(lifted: float = 0.0) -> Asset:
         triangles.append(np.array(FACES) + 8 * j)
         owners += [[j]] * 8
     mesh = Mesh("skin", np.concatenate(corners), np.concatenate(triangles))
-    skin = Skin(np.arange(len(BOXES)), np.linalg.inv(world), owners, np.ones((len(owners), 1)))
+    skin = SkinBinding(np.arange(len(BOXES)), np.linalg.inv(world), owners, np.ones((len(owners), 1)))
     times = np.arange(90) / RATE
     back, turn = bend(times)
     values = np.concatenate([_turns(0.7 * back, 0), _turns(0.5 * turn, 1)], axis=1)

@@ -34,7 +34,7 @@ from understudy.character import (
     RigLayers,
     Shapes,
     Skeleton,
-    Skin,
+    SkinBinding,
     SparseShapes,
     Texture,
 )
@@ -196,7 +196,7 @@ def _unpack_part(entry: Mapping[str, Any], key: str, arrays: Mapping[str, Array]
         if "shapes" in entry
         else None,
     )
-    skin = Skin(
+    skin = SkinBinding(
         arrays[f"{key}.skin_joints"],
         arrays[f"{key}.inverse_binds"],
         arrays[f"{key}.influences"],

@@ -14,7 +14,7 @@ from understudy.character.curve import Curve
 from understudy.character.curves import Curves
 from understudy.character.mesh import Image, Material, Mesh, Texture
 from understudy.character.skeleton import Skeleton
-from understudy.character.skin import Skin
+from understudy.character.skin_binding import SkinBinding
 
 __all__ = [
     "Asset",
@@ -33,7 +33,7 @@ __all__ = [
     "RigLayers",
     "Shapes",
     "Skeleton",
-    "Skin",
+    "SkinBinding",
     "SparseShapes",
     "Texture",
 ]

@@ -15,7 +15,7 @@ from understudy.character.controls import RigLayers
 from understudy.character.curves import Curves
 from understudy.character.mesh import Mesh
 from understudy.character.skeleton import Skeleton
-from understudy.character.skin import Skin
+from understudy.character.skin_binding import SkinBinding
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 
@@ -26,7 +26,7 @@ class Part:
 
     name: str
     mesh: Mesh
-    skin: Skin
+    skin: SkinBinding
 
 
 @dataclass(frozen=True, eq=False)

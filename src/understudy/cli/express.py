@@ -20,7 +20,7 @@ from understudy.perform.model_character import MODEL_SUFFIX
 
 if TYPE_CHECKING:
     from understudy.express.acting.life import Viseme
-    from understudy.express.graph.face_graph import FaceGraph
+    from understudy.express.graph.expression_graph import ExpressionGraph
     from understudy.express.sequence import ExpressionSequence
 
 share = options.Finite(0.0, 1.0)  # type of options between 0 and 1
@@ -78,7 +78,7 @@ def build_command(
     INPUT is a MANIFEST.toml that names files, labels and peaks, a file with a character and labelled clips, or the name
     of a built-in character: face or dragon.
     """
-    from understudy.express.graph import face_graph, graph_builder
+    from understudy.express.graph import expression_graph, graph_builder
 
     if output != "-" and not Path(output).parent.is_dir():
         raise InvalidInput(f"cannot write {output}: there is no folder {Path(output).parent}")
@@ -87,7 +87,7 @@ def build_command(
     with options.progress(f"building a graph of {len(takes)} takes", quiet or as_json):
         graph = graph_builder.build(takes, compression=compression, tolerance=tolerance, regions=regions, seed=seed)
     with options.output_file(output, MODEL_SUFFIX) as place:
-        face_graph.save(graph, place)
+        expression_graph.save(graph, place)
     row = graph_facts(graph) | {"output": output, "built_in": round(time.perf_counter() - began, 3), "notes": notes}
     row["data_compression"] = round(1.0 - graph.bytes / graph_builder.raw_bytes(takes), 4)
     if as_json and output != "-":
@@ -195,18 +195,18 @@ def act_command(graph: str, labels: tuple[str, ...], output: str, **given: Any) 
         raise click.UsageError("writing to standard output needs --to FORMAT, for example --to glb")
     kind = target_ending(output, given["ending"])
     check_target(output, kind, given["crowd"])
-    face_graph = open_graph(graph)
+    expression_graph = open_graph(graph)
     names = ("coupling", "smoothing", "length_noise", "intensity", "hold", "back", "life", "pace", "direct", "rate")
     settings = ActSettings(**{name: given[name] for name in names}, path_noise=(given["noise"], given["hops"]))
     cue_list = [cues.parse(label) for label in labels]
     count, quiet = given["crowd"] or 1, given["quiet"] or given["as_json"]
     began, faces = time.perf_counter(), []
     with options.progress("acting", quiet) as report:
-        for face in performances(face_graph, cue_list, count, seed=given["seed"], settings=settings):
+        for face in performances(expression_graph, cue_list, count, seed=given["seed"], settings=settings):
             faces.append(face)
             report(len(faces), count)
     seconds = time.perf_counter() - began
-    character = None if kind == ".npz" else character_of(face_graph, given["character"], given["landmarks"])
+    character = None if kind == ".npz" else character_of(expression_graph, given["character"], given["landmarks"])
     view = view_settings(given, kind)
     sounds = read_sounds(given["visemes"]) if given["visemes"] else []
     extra = {"sounds": sounds, "priority": given["priority"]}
@@ -266,14 +266,14 @@ def picture_command(
         raise Unsupported(output, "a picture of a graph is an .svg or a .png")
     if not Path(output).parent.is_dir():
         raise InvalidInput(f"cannot write {output}: there is no folder {Path(output).parent}")
-    face_graph = open_graph(graph)
-    paths = nodes_of_walk(face_graph, [cues.parse(label) for label in labels], seed=seed) if labels else None
-    graph_picture.draw(face_graph, output, paths=paths, regions=regions or None)
+    expression_graph = open_graph(graph)
+    paths = nodes_of_walk(expression_graph, [cues.parse(label) for label in labels], seed=seed) if labels else None
+    graph_picture.draw(expression_graph, output, paths=paths, regions=regions or None)
     if as_json:
         ways = {} if paths is None else {region: nodes.tolist() for region, nodes in paths.items()}
-        options.echo_json(graph_facts(face_graph) | {"output": output, "ways": ways})
+        options.echo_json(graph_facts(expression_graph) | {"output": output, "ways": ways})
     elif not quiet:
-        click.echo(f"{output}: {face_graph.nodes} nodes in {len(face_graph.regions)} regions", err=True)
+        click.echo(f"{output}: {expression_graph.nodes} nodes in {len(expression_graph.regions)} regions", err=True)
 
 
 def open_takes(name: str, kind: str, rate: float | None) -> tuple[list[ExpressionSequence], Any, list[str]]:
@@ -305,16 +305,16 @@ def open_takes(name: str, kind: str, rate: float | None) -> tuple[list[Expressio
     return prepared, None, list(dict.fromkeys([*asset.notes, *notes]))
 
 
-def open_graph(path: str) -> FaceGraph:
+def open_graph(path: str) -> ExpressionGraph:
     """The graph of a file, or of a built-in character, which is built now."""
     from understudy import cast
-    from understudy.express.graph import face_graph, graph_builder
+    from understudy.express.graph import expression_graph, graph_builder
 
     if path in cast.names() and not Path(path).exists():
         return graph_builder.build(open_takes(path, "weights", None)[0], compression=0.6, merge_compression=0.6)
     if Path(path).suffix.lower() != MODEL_SUFFIX:
         raise BadFile(path, f"is not a face graph: files of `understudy express build` end in {MODEL_SUFFIX}")
-    return face_graph.load(path)
+    return expression_graph.load(path)
 
 
 def read_sounds(path: str) -> list[Viseme]:
@@ -341,7 +341,7 @@ def read_sounds(path: str) -> list[Viseme]:
     return sounds
 
 
-def graph_facts(graph: FaceGraph) -> dict[str, Any]:
+def graph_facts(graph: ExpressionGraph) -> dict[str, Any]:
     """The facts of a graph, ready for JSON."""
     return {
         "labels": list(graph.labels),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from understudy.character import Character, Clip
     from understudy.checks import Array
     from understudy.express.acting import ExpressionTake
-    from understudy.express.graph.face_graph import FaceGraph
+    from understudy.express.graph.expression_graph import ExpressionGraph
 
 VIDEOS = (".mp4", ".webm", ".gif")
 PICTURES = (".png", *VIDEOS)
@@ -49,7 +49,7 @@ def check_target(target: str, kind: str, crowd: int | None) -> None:
         raise InvalidInput(f"cannot write {target}: there is no folder {Path(target).parent}")
 
 
-def character_of(graph: FaceGraph, given: str | None, landmarks: str | None) -> OutputCharacter:
+def character_of(graph: ExpressionGraph, given: str | None, landmarks: str | None) -> OutputCharacter:
     """The character that acts: the given one, or the member of the cast with the graph's channels."""
     from understudy.express.regions import landmark_number
     from understudy.formats.arkit_names import canonical_name

@@ -15,7 +15,7 @@ from understudy.perform.model_character import is_model, open_model
 
 if TYPE_CHECKING:
     from understudy.character import Asset, Character, Clip, Controls, Curves
-    from understudy.perform.model import PoseModel
+    from understudy.perform.model import PerformanceModel
 
 
 @click.command(name="info", short_help="Say what is in a file, and what was dropped.")
@@ -103,7 +103,7 @@ def _model(path: str, as_json: bool, quiet: bool) -> None:
             click.echo(f"  note: {note}")
 
 
-def model_facts(model: PoseModel) -> dict[str, Any]:
+def model_facts(model: PerformanceModel) -> dict[str, Any]:
     """The facts of a model, ready for JSON."""
     rows = []
     for label, space in model.spaces.items():
@@ -150,7 +150,7 @@ def model_table(row: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _routes(model: PoseModel) -> dict[str, Any]:
+def _routes(model: PerformanceModel) -> dict[str, Any]:
     """Pairs of labels with a direct bridge, pairs with a route over others, and pairs with a wide bridge."""
     routes = {(a, b): model.route(a, b) for a, b in itertools.combinations(model.labels, 2)}
     wide = [list(pair) for pair, route in routes.items() if any(bridges.wide for bridges in route)]

@@ -20,7 +20,7 @@ from understudy.perform.model_character import MODEL_SUFFIX, prepare_library
 
 if TYPE_CHECKING:
     from understudy.perform.library import ClipLibrary
-    from understudy.perform.model import PoseModel
+    from understudy.perform.model import PerformanceModel
 
 
 @click.command(name="learn", short_help="Learn a character from its clips, so that it can perform.")
@@ -122,7 +122,7 @@ def open_library(
 
 def fit_with_progress(
     library: ClipLibrary, settings: Any, target: str, workers: int | None, cluster: str | None, quiet: bool
-) -> PoseModel:
+) -> PerformanceModel:
     """Fit the model of a library with a progress bar; finished labels are kept beside the target."""
     from understudy.perform import model_character
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.character import Asset, Character, Part, Skeleton, Skin, kinematics
+from understudy.character import Asset, Character, Part, Skeleton, SkinBinding, kinematics
 from understudy.checks import Array
 from understudy.deform.example_files import bind_space
 from understudy.deform.rigging import AutomaticRig, AutomaticWeights, automatic_rig, automatic_weights
@@ -75,7 +75,7 @@ def _build_rig(
     parts, first = [], 0
     for part, space in zip(character.parts, spaces):
         last = first + len(part.mesh.vertices)
-        skin = Skin(joints, back @ space, weights.joints[first:last], weights.weights[first:last])
+        skin = SkinBinding(joints, back @ space, weights.joints[first:last], weights.weights[first:last])
         parts.append(Part(part.name, part.mesh, skin))
         first = last
     rigged = Character(character.name, skeleton, parts)

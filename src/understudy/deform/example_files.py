@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from understudy import files
-from understudy.character import Asset, Character, Mesh, Part, Skin, kinematics
+from understudy.character import Asset, Character, Mesh, Part, SkinBinding, kinematics
 from understudy.character.rig import rig_of
 from understudy.character.skeleton import depth_first
 from understudy.checks import Array
@@ -59,12 +59,12 @@ class BindSpace:
         """(parts + 1,) first vertex of each part, and the number of vertices."""
         return np.concatenate([[0], np.cumsum([len(part.mesh.vertices) for part in self.parts])]).astype(int)
 
-    def skins(self, influences: Array, weights: Array, method: str = "linear") -> list[Skin]:
+    def skins(self, influences: Array, weights: Array, method: str = "linear") -> list[SkinBinding]:
         """A skin for each part, from influences (V, K) and weights (V, K) of all vertices."""
         starts = self.starts
         back = transform.invert(self.binds)
         return [
-            Skin(self.joints, back @ space, influences[first:last], weights[first:last], method)
+            SkinBinding(self.joints, back @ space, influences[first:last], weights[first:last], method)
             for space, first, last in zip(self.spaces, starts[:-1], starts[1:])
         ]
 

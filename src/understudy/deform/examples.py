@@ -17,8 +17,8 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import transform
 
-# Largest |sum - 1| of a vertex's weights, as in Skin: 8-bit weights, each rounded by up to 1/510, pass; a forgotten
-# influence does not.
+# Largest |sum - 1| of a vertex's weights, as in SkinBinding: 8-bit weights, each rounded by up to 1/510, pass; a
+# forgotten influence does not.
 WEIGHT_SUM_TOLERANCE = 1e-3
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy import checks
-from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, Shapes, Skeleton, Skin, kinematics
+from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, Shapes, Skeleton, SkinBinding, kinematics
 from understudy.character.skinning.linear import linear_blend
 from understudy.checks import Array
 from understudy.deform.deformer import Deformer
@@ -79,7 +79,7 @@ def make_playable(
         examples.triangles,
         shapes=Shapes([f"corrective{s:02d}" for s in range(len(shapes))], shapes) if len(shapes) else None,
     )
-    part = Part(name, mesh, Skin(np.arange(len(skeleton)), examples.inverse_binds, skin.joints, blend_weights))
+    part = Part(name, mesh, SkinBinding(np.arange(len(skeleton)), examples.inverse_binds, skin.joints, blend_weights))
     asset = Asset([Character(name, skeleton, [part])], [clip])
     return PlayableSkin(asset, len(shapes), float(np.sqrt((distance**2).mean())), float(distance.max()), tuple(notes))
 

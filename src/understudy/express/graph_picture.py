@@ -24,7 +24,7 @@ import numpy as np
 from understudy import checks, files
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.express.graph.face_graph import FaceGraph, RegionGraph
+from understudy.express.graph.expression_graph import ExpressionGraph, RegionGraph
 
 LABEL_ARC_RATIO = 0.8  # of a label's share of the circle, so that the fans of labels stay apart
 MIN_NODE_RADIUS = 0.06  # least distance from the middle, in circle radii: nearer nodes would hide neutral
@@ -74,7 +74,7 @@ SvgMark = SvgLine | SvgDisc | SvgText
 
 
 def draw(
-    graph: FaceGraph,
+    graph: ExpressionGraph,
     path: str | Path,
     *,
     paths: Mapping[str, Array] | None = None,

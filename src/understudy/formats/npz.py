@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from understudy import checks, files
-from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, Skeleton, Skin
+from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, Skeleton, SkinBinding
 from understudy.character.rig.baking import Bake
 from understudy.character.skeleton import depth_first
 from understudy.checks import Array
@@ -121,12 +121,12 @@ def _asset(name: str, still: Bake, times: Array, joints: Array) -> Asset:
     return Asset([Character(name, skeleton, parts)], clips, notes=notes)
 
 
-def _still_skin(world_from_joint: Array, vertices: int) -> Skin:
+def _still_skin(world_from_joint: Array, vertices: int) -> SkinBinding:
     """A rigid skin on the first joint that lists every joint, so that all of them belong to the character."""
     inverse = np.tile(np.eye(4), (len(world_from_joint), 1, 1))
     sound = np.abs(transform.determinant(world_from_joint)) > 1e-12
     inverse[sound] = transform.invert(world_from_joint[sound])
-    return Skin(np.arange(len(inverse)), inverse, np.zeros((vertices, 1)), np.ones((vertices, 1)))
+    return SkinBinding(np.arange(len(inverse)), inverse, np.zeros((vertices, 1)), np.ones((vertices, 1)))
 
 
 def _clip(name: str, names: tuple[str, ...], times: Array, t: Array, q: Array, s: Array, notes: list[str]) -> Clip:

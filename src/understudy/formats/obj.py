@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from understudy import files
-from understudy.character import Asset, Character, Image, Material, Mesh, Part, Skeleton, Skin, Texture
+from understudy.character import Asset, Character, Image, Material, Mesh, Part, Skeleton, SkinBinding, Texture
 from understudy.character import mesh as meshes
 from understudy.checks import Array
 from understudy.errors import BadFile
@@ -124,7 +124,7 @@ def read(path: str | Path) -> Asset:
     if height > MAX_LIKELY_METRES:
         notes.append(f"the mesh is {height:.4g} units across, perhaps centimetres: kept as it is")
     root = Skeleton(["root"], [-1], np.zeros((1, 3)))
-    return Asset([Character(path.stem, root, [Part(path.stem, mesh, Skin.rigid(0, len(points)))])], notes=notes)
+    return Asset([Character(path.stem, root, [Part(path.stem, mesh, SkinBinding.rigid(0, len(points)))])], notes=notes)
 
 
 def _attribute(values: Array, corners: Array, column: int, vertices: int, notes: list[str]) -> Array | None:

@@ -27,7 +27,7 @@ BRIDGE_ARRAYS = ("first_latents", "second_latents", "gaps")
 
 
 @dataclass(frozen=True, eq=False)
-class PoseModel:
+class PerformanceModel:
     """The pose spaces of one character, the bridges between them, and its named poses.
 
     `weights` say how much each feature counts, `metric` turns differences of features into metres of the surface.
@@ -54,7 +54,7 @@ class PoseModel:
         return next(iter(self.spaces.values())).rate
 
     def __repr__(self) -> str:
-        return f"PoseModel({join_names(self.labels)}, {sum(map(len, self.spaces.values()))} frames)"
+        return f"PerformanceModel({join_names(self.labels)}, {sum(map(len, self.spaces.values()))} frames)"
 
     def space(self, label: str) -> PoseSpace:
         """The pose space of a label; `InvalidInput` lists the known labels."""
@@ -115,7 +115,7 @@ class PoseModel:
         storage.write(path, header, arrays)
 
     @classmethod
-    def load(cls, path: str | Path) -> PoseModel:
+    def load(cls, path: str | Path) -> PerformanceModel:
         """Read a model; `BadFile` where the file is damaged or of another kind."""
         header, arrays = storage.read(path)
         if "kind" in header:
@@ -174,7 +174,7 @@ class PoseModel:
                 checks.array(value, name, (len(pair), max(dimensions)) if value.ndim == 2 else (len(pair),))
 
 
-def check_character(model: PoseModel, channels: Channels, name: str) -> None:
+def check_character(model: PerformanceModel, channels: Channels, name: str) -> None:
     """Raise unless a character's rig has the columns that the model was fitted to."""
     expected = model.encoder.channels
     if expected == channels:

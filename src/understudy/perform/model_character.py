@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from understudy.character.rig import PosedRig
     from understudy.checks import Array
     from understudy.perform.library import ClipLibrary
-    from understudy.perform.model import PoseModel
+    from understudy.perform.model import PerformanceModel
     from understudy.perform.runtime.performer import Performer
     from understudy.perform.training import FitSettings, Mapper
 
@@ -32,7 +32,7 @@ class ModelWithCharacter:
     """A model, the rig of its character, and the file that both came from."""
 
     path: str
-    model: PoseModel
+    model: PerformanceModel
     rig: PosedRig
 
     @property
@@ -72,12 +72,12 @@ def is_model(path: str | Path) -> bool:
 def open_model(path: str | Path) -> ModelWithCharacter:
     """The model of a file with its character; `BadFile` where the two do not fit."""
     from understudy.character import rig
-    from understudy.perform.model import PoseModel, check_character
+    from understudy.perform.model import PerformanceModel, check_character
 
     if not is_model(path):
         make = f"`understudy learn {path} -o {Path(path).stem}{MODEL_SUFFIX}` makes one"
         raise BadFile(path, f"is not a model, which ends in {MODEL_SUFFIX}; {make}")
-    model = PoseModel.load(path)
+    model = PerformanceModel.load(path)
     try:
         posed = rig.rig_of(_character(model))
         check_character(model, posed.channels, posed.character.name)
@@ -88,7 +88,7 @@ def open_model(path: str | Path) -> ModelWithCharacter:
     return ModelWithCharacter(str(path), model, posed)
 
 
-def _character(model: PoseModel) -> Character:
+def _character(model: PerformanceModel) -> Character:
     from understudy import cast, formats
 
     if model.cast:
@@ -146,7 +146,7 @@ def fit_model(
     workers: int | None = None,
     mapper: Mapper | None = None,
     kept: Path | None = None,
-) -> PoseModel:
+) -> PerformanceModel:
     """The model of a prepared library, with its character; arguments as `training.fit_library`."""
     from understudy import cast
     from understudy.perform.training import fit_library

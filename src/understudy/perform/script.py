@@ -42,7 +42,7 @@ from understudy.perform.commands import CAMERA, COMMAND_KINDS, FORWARD, ClipTime
 from understudy.schema import TableReader, format_value, is_number, join_words, parse_toml
 
 if TYPE_CHECKING:
-    from understudy.perform.model import PoseModel
+    from understudy.perform.model import PerformanceModel
 
 TIME_TOLERANCE_SECONDS = 1e-3  # a moment read off a timeline is rounded: "2.417" for frame 58 at 24 a second
 MAX_LISTED_NAMES = 12
@@ -107,7 +107,7 @@ class Script:
     sets: Mapping[str, tuple[Variant, ...]] = field(default_factory=lambda: MappingProxyType({}))
     points: Mapping[str, Place] = field(default_factory=lambda: MappingProxyType({}))
 
-    def check(self, model: PoseModel | ModelVocabulary) -> Script:
+    def check(self, model: PerformanceModel | ModelVocabulary) -> Script:
         """The script with every name as the model writes it; `BadFile` for the first name that the model lacks.
 
         `Walk` finds the clip `Armature|Walk` where only one clip ends so.
@@ -295,13 +295,13 @@ class ModelVocabulary:
     clips: Mapping[str, float]
 
     @classmethod
-    def from_model(cls, model: PoseModel) -> ModelVocabulary:
+    def from_model(cls, model: PerformanceModel) -> ModelVocabulary:
         """The names of one model."""
         clips = {s.clip: (len(s) - 1) / space.rate for space in model.spaces.values() for s in space.segments}
         return cls(tuple(model.spaces), tuple(model.poses), clips)
 
 
-def check_script(script: Script, model: PoseModel | ModelVocabulary) -> Script:
+def check_script(script: Script, model: PerformanceModel | ModelVocabulary) -> Script:
     """The script with names as the model writes them; `BadFile` for the first that it lacks."""
     known = model if isinstance(model, ModelVocabulary) else ModelVocabulary.from_model(model)
 

@@ -27,7 +27,7 @@ from understudy.perform.features.encoder import PoseEncoder
 from understudy.perform.features.reduction import FeaturePca
 from understudy.perform.features.weights import FeatureWeights, weigh_features
 from understudy.perform.library import ClipLibrary
-from understudy.perform.model import PoseModel
+from understudy.perform.model import PerformanceModel
 from understudy.perform.pose_space import PoseSpace, Segment
 
 Progress = Callable[[int, int], None]
@@ -123,7 +123,7 @@ def fit_library(
     kept: Path | None = None,
     cast: str = "",
     embedded: bytes = b"",
-) -> PoseModel:
+) -> PerformanceModel:
     """The model of a library: a pose space a label and the bridges between them.
 
     `workers` threads fit labels at the same time, unless a `mapper` is given (`batch`), which may send them to other
@@ -179,7 +179,7 @@ def fit_library(
     spaces = [replace(space, home=home_frame(space, look, far)) for space, look, far in zip(spaces, looks, alone)]
     poses = {name: encoder.encode(row[None])[0] for name, row in library.poses.items()}
     by_label = {space.label: space for space in spaces}
-    return PoseModel(
+    return PerformanceModel(
         encoder,
         by_label,
         tuple(pair_bridges),

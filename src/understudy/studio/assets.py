@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from understudy.character import Asset, Channel, Character, Clip, Curves, Mesh, Part, Skeleton, Skin
+from understudy.character import Asset, Channel, Character, Clip, Curves, Mesh, Part, Skeleton, SkinBinding
 from understudy.checks import Array
 from understudy.errors import FileError, InvalidInput
 from understudy.studio.document import CharacterEntry, ClipEntry, Document
@@ -170,7 +170,7 @@ def _marker_character(name: str, markers: tuple[str, ...]) -> Character:
         -1, 3
     )
     owners = np.repeat(np.arange(count), len(OCTAHEDRON_VERTICES))[:, None]
-    skin = Skin(np.arange(count), np.tile(np.eye(4), (count, 1, 1)), owners, np.ones_like(owners, np.float32))
+    skin = SkinBinding(np.arange(count), np.tile(np.eye(4), (count, 1, 1)), owners, np.ones_like(owners, np.float32))
     skeleton = Skeleton(markers, np.full(count, -1), np.zeros((count, 3)))
     return Character(name, skeleton, [Part("markers", Mesh("markers", vertices, triangles), skin)])
 

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.character import Character, Controls, Lattice, Mesh, Part, RigLayers, Skeleton, Skin, SparseShapes
+from understudy.character import (
+    Character,
+    Controls,
+    Lattice,
+    Mesh,
+    Part,
+    RigLayers,
+    Skeleton,
+    SkinBinding,
+    SparseShapes,
+)
 from understudy.character.kinematics import world_transforms
 from understudy.maths import quaternion, transform
 
@@ -41,10 +51,10 @@ def _parts(rng: np.random.Generator, skeleton: Skeleton, points: np.ndarray) -> 
     weights = rng.random((count, width))
     weights[rng.random(weights.shape) < 0.3] = 0
     weights[:, 0] += 0.1
-    skin = Skin(range(joints), transform.invert(worlds), near, weights / weights.sum(axis=1, keepdims=True))
+    skin = SkinBinding(range(joints), transform.invert(worlds), near, weights / weights.sum(axis=1, keepdims=True))
     order = np.argsort(centre)
     triangles = np.stack([order[:-2], order[1:-1], order[2:]], axis=1)
-    nail = Skin.rigid(joints - 1, 4)  # in the joint's own space
+    nail = SkinBinding.rigid(joints - 1, 4)  # in the joint's own space
     hard = rng.normal(0, 0.02, (4, 3))
     return [
         Part("ball", Mesh("ball", points, triangles), skin),

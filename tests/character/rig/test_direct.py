@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from understudy.character import Channel, Character, Clip, Curve, Curves, Mesh, Part, Shapes, Skeleton, Skin
+from understudy.character import Channel, Character, Clip, Curve, Curves, Mesh, Part, Shapes, Skeleton, SkinBinding
 from understudy.character.rig import DirectRig, Rig
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion, transform
@@ -24,10 +24,10 @@ def character(seed: int = 0) -> Character:
     shapes = Shapes(["up", "down"], rng.normal(size=(2, 10, 3)), defaults=[0.25, 0])
     weights = rng.dirichlet(np.ones(3), 10)
     binds = transform.compose(rng.normal(size=(3, 3)), quaternion.normalise(rng.normal(size=(3, 4))))
-    skin = Skin([2, 0, 1], binds, np.tile([0, 1, 2], (10, 1)), weights)
+    skin = SkinBinding([2, 0, 1], binds, np.tile([0, 1, 2], (10, 1)), weights)
     soft = Mesh("soft", rng.normal(size=(10, 3)), [[0, 1, 2]], shapes=shapes)
     hard = Mesh("hard", rng.normal(size=(4, 3)), [[0, 1, 2]])
-    return Character("test", skeleton, [Part("soft", soft, skin), Part("hard", hard, Skin.rigid(1, 4))])
+    return Character("test", skeleton, [Part("soft", soft, skin), Part("hard", hard, SkinBinding.rigid(1, 4))])
 
 
 def slow_vertices(rig: DirectRig, row: np.ndarray) -> np.ndarray:
@@ -117,7 +117,7 @@ def test_dual_quaternion_skins_are_honoured() -> None:
     ring = np.array([[1, 0, 0], [-1, 0, 0], [0, 0, 1], [0, 0, -1]])
     radii = {}
     for method in ("linear", "dual"):
-        skin = Skin([0, 1], np.tile(np.eye(4), (2, 1, 1)), [[0, 1]] * 4, [[0.5, 0.5]] * 4, method)
+        skin = SkinBinding([0, 1], np.tile(np.eye(4), (2, 1, 1)), [[0, 1]] * 4, [[0.5, 0.5]] * 4, method)
         rig = DirectRig(Character("tube", skeleton, [Part("ring", Mesh("ring", ring, [[0, 1, 2]]), skin)]))
         row = rig.rest.copy()
         row[rig.channels.slice("end", "rotation")] = quaternion.from_rotation_vector([0, np.pi * 0.999, 0])

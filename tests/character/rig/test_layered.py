@@ -8,7 +8,7 @@ from tests.character.rig.layered_character import character
 from tests.character.skinning.test_lattice import slow as slow_lattice
 
 from understudy import cast
-from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, RigLayers, Shapes, Skin
+from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, RigLayers, Shapes, SkinBinding
 from understudy.character import rig as rigs
 from understudy.character.rig import DirectRig, LayeredRig, Rig, bake
 from understudy.character.skinning import layered
@@ -232,7 +232,7 @@ def test_what_it_cannot_be_is_refused() -> None:
         )
     binds = ball.skin.inverse_binds.copy()
     binds[0, 0, 3] += 0.1
-    skewed = Skin(ball.skin.joints, binds, ball.skin.influences, ball.skin.weights)
+    skewed = SkinBinding(ball.skin.joints, binds, ball.skin.influences, ball.skin.weights)
     rig = LayeredRig(Character("x", sound.skeleton, [Part("ball", ball.mesh, skewed), nail], layers=sound.layers))
     with pytest.raises(InvalidInput, match=r"'ball' .* should be bound in the rest pose"):
         rig.vertices(rig.rest[None])

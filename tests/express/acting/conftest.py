@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.express.acting import small
 
-from understudy.express.graph.face_graph import FaceGraph
+from understudy.express.graph.expression_graph import ExpressionGraph
 from understudy.express.sequence import ExpressionSequence
 
 
@@ -15,12 +15,12 @@ def takes() -> list[ExpressionSequence]:
 
 
 @pytest.fixture(scope="session")
-def graph(takes: list[ExpressionSequence]) -> FaceGraph:
+def graph(takes: list[ExpressionSequence]) -> ExpressionGraph:
     return small.base_graph(takes)
 
 
 @pytest.fixture(scope="session")
-def merged() -> FaceGraph:
+def merged() -> ExpressionGraph:
     """A graph of the 68 landmarks with merged nodes, as acting meets it."""
     from tests.express.graph import made_takes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, Shapes, Skeleton, Skin
+from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, Shapes, Skeleton, SkinBinding
 from understudy.maths import quaternion
 
 SHAPES = ("jawOpen", "mouthSmile_L", "browInnerUp", "eyeBlinkLeft", "eyeBlinkRight", "eyeLookOutLeft", "eyeLookInLeft")
@@ -18,7 +18,7 @@ def puppet(heads: bool = True) -> Asset:
     vertices = np.random.default_rng(0).normal(size=(12, 3)) * 0.1 + [0, 1.3, 0]
     deltas = np.random.default_rng(1).normal(size=(len(SHAPES), 12, 3)) * 0.05
     mesh = Mesh("face", vertices, [[i, i + 1, i + 2] for i in range(10)], shapes=Shapes(SHAPES, deltas))
-    character = Character("puppet", skeleton, [Part("face", mesh, Skin.rigid(2, 12))])
+    character = Character("puppet", skeleton, [Part("face", mesh, SkinBinding.rigid(2, 12))])
     clips = []
     for label, look in LOOKS.items():
         for number in range(3):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.express.graph.coupling import Coupling
-from understudy.express.graph.face_graph import FaceGraph, RegionGraph
+from understudy.express.graph.expression_graph import ExpressionGraph, RegionGraph
 from understudy.express.sequence import ExpressionSequence
 
 LABELS = ("anger", "fear", "happiness")
@@ -35,12 +35,12 @@ def takes(count: int = 4, seed: int = 1) -> list[ExpressionSequence]:
     return found
 
 
-def base_graph(sequences: list[ExpressionSequence]) -> FaceGraph:
+def base_graph(sequences: list[ExpressionSequence]) -> ExpressionGraph:
     """One node a pose; the first and last poses of all takes are node 0."""
     labels = tuple(sorted({take.label for take in sequences}))
     regions = tuple(_region(name, members, sequences, labels) for name, members in REGIONS.items())
     base = np.mean([take.points[0] for take in sequences], axis=0)
-    return FaceGraph(NAMES, base, labels, RATE, regions, Coupling.learn(sequences, REGIONS), len(sequences))
+    return ExpressionGraph(NAMES, base, labels, RATE, regions, Coupling.learn(sequences, REGIONS), len(sequences))
 
 
 def _region(

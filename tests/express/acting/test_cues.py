@@ -4,7 +4,7 @@ import pytest
 
 from understudy.errors import InvalidInput
 from understudy.express.acting import cues
-from understudy.express.graph.face_graph import FaceGraph
+from understudy.express.graph.expression_graph import ExpressionGraph
 
 
 @pytest.mark.parametrize(
@@ -26,13 +26,13 @@ def test_a_bad_share_is_told() -> None:
         cues.parse("fear:much")
 
 
-def test_shares_are_scaled_to_one(graph: FaceGraph) -> None:
+def test_shares_are_scaled_to_one(graph: ExpressionGraph) -> None:
     assert cues.read_cues(graph, {"fear": 3.0, "anger": 1.0}) == [cues.Cue(("fear", "anger"), (0.75, 0.25))]
     assert cues.read_cues(graph, {"fear": 0.3}) == [cues.Cue(("fear",), (0.3,))]
     assert cues.read_cues(graph, ["neutral", {"fear": 0.0}]) == [cues.Cue((), ()), cues.Cue((), ())]
 
 
-def test_a_cue_says_itself_again(graph: FaceGraph) -> None:
+def test_a_cue_says_itself_again(graph: ExpressionGraph) -> None:
     for text in ("fear", "fear:0.5", "fear:0.7+anger:0.2", "neutral"):
         cue = cues.read_cues(graph, cues.parse(text))[0]
         assert cue.text == text

@@ -10,7 +10,7 @@ from understudy import cast
 from understudy.character import Asset, rig
 from understudy.express.acting import act, clip_of
 from understudy.express.from_clips import lid_columns, sequences_of, units_of
-from understudy.express.graph.face_graph import FaceGraph
+from understudy.express.graph.expression_graph import ExpressionGraph
 from understudy.express.graph.graph_builder import build
 
 CLIPS = ("surprise_gasp", "surprise_snap", "roar_full", "roar_small")
@@ -22,7 +22,7 @@ def dragon() -> Asset:
 
 
 @pytest.fixture(scope="module")
-def graph(dragon: Asset) -> FaceGraph:
+def graph(dragon: Asset) -> ExpressionGraph:
     takes = sequences_of(rig.rig_of(dragon.character()), [dragon.animation(name) for name in CLIPS], rate=12.0)
     return build(takes, compression=0.3, tolerance=0.3, merge_compression=0.3, merge_tolerance=0.3)
 
@@ -39,12 +39,12 @@ def test_its_takes_are_shares_of_the_ranges_of_its_controls(dragon: Asset) -> No
     assert len(lid_columns(found.channels)) == 2
 
 
-def test_it_has_regions_of_its_own(graph: FaceGraph) -> None:
+def test_it_has_regions_of_its_own(graph: ExpressionGraph) -> None:
     assert {"eyes", "brows", "mouth", "ears", "head", "lattice"} <= {region.name for region in graph.regions}
     assert graph.labels == ("roar", "surprise")
 
 
-def test_it_acts_within_its_clips(dragon: Asset, graph: FaceGraph) -> None:
+def test_it_acts_within_its_clips(dragon: Asset, graph: ExpressionGraph) -> None:
     done = act(graph, ["surprise", "roar"], seed=1)
     worst = express.bounds(graph, [done])
     assert worst.fastest <= 1.0 + 1e-6 and worst.outside <= 1e-6
@@ -58,7 +58,7 @@ def test_it_acts_within_its_clips(dragon: Asset, graph: FaceGraph) -> None:
     assert wide[done.peaks[1]] > 15.0 and abs(wide[0]) < 1.0 and abs(wide[-1]) < 2.0  # degrees
 
 
-def test_blinks_shut_its_lids(dragon: Asset, graph: FaceGraph) -> None:
+def test_blinks_shut_its_lids(dragon: Asset, graph: ExpressionGraph) -> None:
     done = next(
         each for each in (act(graph, ["surprise"], seed=s, hold=4.0) for s in range(20)) if each.blink.max() > 0.8
     )

@@ -8,7 +8,7 @@ import pytest
 
 from understudy.errors import InvalidInput
 from understudy.express.acting.graph_paths import RegionRoutes
-from understudy.express.graph.face_graph import FaceGraph, RegionGraph
+from understudy.express.graph.expression_graph import ExpressionGraph, RegionGraph
 
 
 def slow_cost(region: RegionGraph, source: int, sink: int) -> float:
@@ -31,7 +31,7 @@ def cost_of(region: RegionGraph, path: np.ndarray) -> float:
     return sum(edges[int(a), int(b)] for a, b in itertools.pairwise(path))
 
 
-def test_paths_are_the_cheapest(merged: FaceGraph) -> None:
+def test_paths_are_the_cheapest(merged: ExpressionGraph) -> None:
     rng = np.random.default_rng(0)
     for region in merged.regions:
         routes = RegionRoutes(region)
@@ -41,17 +41,17 @@ def test_paths_are_the_cheapest(merged: FaceGraph) -> None:
             assert cost_of(region, path) == pytest.approx(slow_cost(region, int(source), int(sink)))
 
 
-def test_any_node_can_be_a_sink(merged: FaceGraph) -> None:
+def test_any_node_can_be_a_sink(merged: ExpressionGraph) -> None:
     region = merged.regions[0]
     node = int(np.setdiff1d(np.arange(region.nodes), RegionRoutes(region).sinks)[0])
     assert RegionRoutes(region).path(0, node)[-1] == node
 
 
-def test_every_peak_is_reached_from_everywhere(merged: FaceGraph, graph: FaceGraph) -> None:
+def test_every_peak_is_reached_from_everywhere(merged: ExpressionGraph, graph: ExpressionGraph) -> None:
     assert all(RegionRoutes(region).reaches_all() for region in (*merged.regions, *graph.regions))
 
 
-def test_a_dead_end_is_named(graph: FaceGraph) -> None:
+def test_a_dead_end_is_named(graph: ExpressionGraph) -> None:
     region = graph.regions[0]
     kept = region.targets != 0
     cut = RegionGraph(
@@ -71,7 +71,7 @@ def test_a_dead_end_is_named(graph: FaceGraph) -> None:
         routes.path(a, b)
 
 
-def test_substitutes_are_near_and_never_peaks_or_neutral(merged: FaceGraph) -> None:
+def test_substitutes_are_near_and_never_peaks_or_neutral(merged: ExpressionGraph) -> None:
     region = merged.regions[0]
     routes = RegionRoutes(region)
     near = {(int(a), int(b)) for a, b in zip(region.sources, region.targets)}

@@ -5,7 +5,7 @@ import pytest
 
 from understudy.express.acting import act, life
 from understudy.express.acting.cues import Cue
-from understudy.express.graph.face_graph import FaceGraph
+from understudy.express.graph.expression_graph import ExpressionGraph
 
 RATE = 60.0
 
@@ -52,7 +52,7 @@ def test_turns_go_to_either_side() -> None:
     assert min(turns) < -0.05 and max(turns) > 0.05
 
 
-def test_no_life_is_still(graph: FaceGraph) -> None:
+def test_no_life_is_still(graph: ExpressionGraph) -> None:
     done = act(graph, ["fear"], life=0.0)
     assert not done.blink.any() and not done.gaze.any() and not done.head.any()
 

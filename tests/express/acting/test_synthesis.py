@@ -8,7 +8,7 @@ from tests.express.acting.small import REGIONS
 from understudy.errors import InvalidInput
 from understudy.express.acting import ExpressionTake, act, recover_take
 from understudy.express.acting.graph_paths import prepare_actor
-from understudy.express.graph.face_graph import FaceGraph
+from understudy.express.graph.expression_graph import ExpressionGraph
 from understudy.express.sequence import ExpressionSequence
 
 LABELS = ["fear", "anger", "happiness"]
@@ -21,12 +21,12 @@ def same(a: ExpressionTake, b: ExpressionTake) -> bool:
     )
 
 
-def test_the_same_seed_is_the_same_performance(graph: FaceGraph) -> None:
+def test_the_same_seed_is_the_same_performance(graph: ExpressionGraph) -> None:
     assert same(act(graph, LABELS, seed=5), act(graph, LABELS, seed=5))
     assert not same(act(graph, LABELS, seed=5), act(graph, LABELS, seed=6))
 
 
-def test_compiled_and_plain_agree(merged: FaceGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiled_and_plain_agree(merged: ExpressionGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = ["fear", {"happiness": 0.6, "surprise": 0.4}]
     fast = act(merged, asked, seed=3, path_noise=(0.5, 2))
     monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
@@ -34,7 +34,7 @@ def test_compiled_and_plain_agree(merged: FaceGraph, monkeypatch: pytest.MonkeyP
     assert np.allclose(fast.points, slow.points, atol=1e-7) and np.array_equal(fast.peaks, slow.peaks)
 
 
-def test_it_begins_and_ends_in_neutral_and_shows_the_peaks(graph: FaceGraph) -> None:
+def test_it_begins_and_ends_in_neutral_and_shows_the_peaks(graph: ExpressionGraph) -> None:
     done = act(graph, LABELS, seed=1, **EXACT)
     assert np.allclose(done.points[[0, -1]], graph.base, atol=1e-9)
     for label, frame in zip(LABELS, done.peaks):
@@ -45,13 +45,15 @@ def test_it_begins_and_ends_in_neutral_and_shows_the_peaks(graph: FaceGraph) -> 
             assert nearest < 0.08 * np.linalg.norm(shown, axis=1).sum()
 
 
-def test_without_back_it_ends_in_the_last_expression(graph: FaceGraph) -> None:
+def test_without_back_it_ends_in_the_last_expression(graph: ExpressionGraph) -> None:
     done = act(graph, ["fear"], back=False, **EXACT)
     assert np.linalg.norm(done.displacements[-1]) > 0.8 * np.linalg.norm(done.displacements, axis=(1, 2)).max()
     assert len(done.legs) == 2
 
 
-def test_a_take_comes_back_out_of_a_graph_with_a_node_a_pose(graph: FaceGraph, takes: list[ExpressionSequence]) -> None:
+def test_a_take_comes_back_out_of_a_graph_with_a_node_a_pose(
+    graph: ExpressionGraph, takes: list[ExpressionSequence]
+) -> None:
     for take in takes[::3]:
         sinks = []
         for region in graph.regions:
@@ -67,7 +69,7 @@ def test_a_take_comes_back_out_of_a_graph_with_a_node_a_pose(graph: FaceGraph, t
         assert np.allclose(back, take.displacements[take.peak :], atol=1e-9)
 
 
-def test_coupled_fully_the_regions_arrive_as_in_a_take(graph: FaceGraph, takes: list[ExpressionSequence]) -> None:
+def test_coupled_fully_the_regions_arrive_as_in_a_take(graph: ExpressionGraph, takes: list[ExpressionSequence]) -> None:
     wanted = np.mean([express.arrivals(t.displacements[: t.peak + 1], REGIONS, t.rate) for t in takes], axis=0)
     found = []
     for coupling in (0.0, 1.0):
@@ -81,7 +83,7 @@ def test_coupled_fully_the_regions_arrive_as_in_a_take(graph: FaceGraph, takes: 
     assert found[2] < 0.05 and found[3] < 0.5 * found[1]
 
 
-def test_coupled_fully_the_regions_come_from_one_take(graph: FaceGraph, takes: list[ExpressionSequence]) -> None:
+def test_coupled_fully_the_regions_come_from_one_take(graph: ExpressionGraph, takes: list[ExpressionSequence]) -> None:
     actor, rng = prepare_actor(graph), np.random.default_rng(0)
     here = np.zeros(len(REGIONS), np.int64)
     for take, sequence in enumerate(takes):
@@ -91,7 +93,7 @@ def test_coupled_fully_the_regions_come_from_one_take(graph: FaceGraph, takes: l
             assert np.allclose(region.displacements[sink], apex, atol=1e-9)
 
 
-def test_uncoupled_every_peak_is_as_likely(graph: FaceGraph) -> None:
+def test_uncoupled_every_peak_is_as_likely(graph: ExpressionGraph) -> None:
     actor, rng = prepare_actor(graph), np.random.default_rng(0)
     here = np.zeros(len(REGIONS), np.int64)
     drawn = np.array([actor.draw_sinks("fear", 0, 0.0, here, rng) for _ in range(400)])
@@ -99,20 +101,20 @@ def test_uncoupled_every_peak_is_as_likely(graph: FaceGraph) -> None:
     assert len(counts) == 4 and counts.min() > 60
 
 
-def test_a_label_asked_for_twice_moves_on(graph: FaceGraph) -> None:
+def test_a_label_asked_for_twice_moves_on(graph: ExpressionGraph) -> None:
     done = act(graph, ["fear", "fear"], coupling=0.0)
     first, second = done.displacements[done.peaks]
     assert np.linalg.norm(first - second) > 1e-3
 
 
-def test_intensity_scales_the_displacements(graph: FaceGraph) -> None:
+def test_intensity_scales_the_displacements(graph: ExpressionGraph) -> None:
     whole, half = (act(graph, LABELS, intensity=i, **EXACT) for i in (0.4, 0.2))
     assert np.allclose(half.displacements, 0.5 * whole.displacements)
     faint = act(graph, [{"fear": 0.5}], **EXACT)
     assert np.allclose(faint.displacements, 0.5 * act(graph, ["fear"], **EXACT).displacements)
 
 
-def test_mixed_labels_lie_between_them(graph: FaceGraph) -> None:
+def test_mixed_labels_lie_between_them(graph: ExpressionGraph) -> None:
     done = act(graph, [{"fear": 0.5, "anger": 0.5}], coupling=1.0, length_noise=0.0, smoothing=0.0)
     shown = done.displacements[done.peaks[0]].ravel()
     means = {
@@ -125,28 +127,28 @@ def test_mixed_labels_lie_between_them(graph: FaceGraph) -> None:
     assert min(near["fear"], near["anger"]) > near["happiness"]
 
 
-def test_a_thousandth_of_many_all_differ_and_stay_within_the_data(merged: FaceGraph) -> None:
+def test_a_thousandth_of_many_all_differ_and_stay_within_the_data(merged: ExpressionGraph) -> None:
     faces = [act(merged, ["fear", "surprise", "happiness"], seed=seed) for seed in range(60)]
     assert express.distances(faces).min() > 0.05
     worst = express.bounds(merged, faces)
     assert worst.fastest <= 1.0 + 1e-6 and worst.outside <= 1e-6
 
 
-def test_hasty_and_strong_performances_stay_within_the_data(merged: FaceGraph) -> None:
+def test_hasty_and_strong_performances_stay_within_the_data(merged: ExpressionGraph) -> None:
     faces = [act(merged, ["fear", "surprise"], seed=s, pace=5.0, hold=0.0, intensity=2.0) for s in range(5)]
     worst = express.bounds(merged, faces)
     assert worst.fastest <= 1.0 + 1e-6 and worst.outside <= 0.05 + 1e-6
 
 
 @pytest.mark.parametrize("rate", [12.0, 24.0, 60.0])
-def test_the_rate_changes_the_frames_and_not_the_time(graph: FaceGraph, rate: float) -> None:
+def test_the_rate_changes_the_frames_and_not_the_time(graph: ExpressionGraph, rate: float) -> None:
     own, other = act(graph, LABELS, seed=2), act(graph, LABELS, seed=2, rate=rate)
     assert other.rate == rate
     assert other.duration == pytest.approx(own.duration, abs=0.3)
     assert other.peaks / rate == pytest.approx(own.peaks / own.rate, abs=0.2)
 
 
-def test_a_graph_without_coupling_acts(graph: FaceGraph) -> None:
+def test_a_graph_without_coupling_acts(graph: ExpressionGraph) -> None:
     from dataclasses import replace
 
     bare = replace(graph, coupling=None)
@@ -156,13 +158,13 @@ def test_a_graph_without_coupling_acts(graph: FaceGraph) -> None:
 
 @pytest.mark.parametrize("coupling", [None, 0.0, 0.5, 1.0])
 @pytest.mark.parametrize("hold", [0.0, 1.0])
-def test_nothing_jumps_at_the_joints_of_legs(merged: FaceGraph, coupling: float | None, hold: float) -> None:
+def test_nothing_jumps_at_the_joints_of_legs(merged: ExpressionGraph, coupling: float | None, hold: float) -> None:
     done = act(merged, ["fear", "happiness", "neutral", "surprise"], seed=4, coupling=coupling, hold=hold)
     steps = np.linalg.norm(np.diff(done.points, axis=0), axis=2).max(axis=1)
     assert steps[np.clip(done.legs[1:-1], 0, len(steps) - 1)].max() <= np.quantile(steps, 0.9)
 
 
-def test_unknown_labels_are_refused_with_those_that_there_are(graph: FaceGraph) -> None:
+def test_unknown_labels_are_refused_with_those_that_there_are(graph: ExpressionGraph) -> None:
     with pytest.raises(InvalidInput, match="no label 'joy'; available: 'anger', 'fear', 'happiness', 'neutral'"):
         act(graph, ["joy"])
     with pytest.raises(InvalidInput, match="at least one label"):
@@ -175,6 +177,6 @@ def test_unknown_labels_are_refused_with_those_that_there_are(graph: FaceGraph) 
     "dial",
     [{"coupling": 1.5}, {"smoothing": -0.1}, {"intensity": 3}, {"hold": float("nan")}, {"rate": 0.0}, {"pace": 0}],
 )
-def test_dials_have_ends(graph: FaceGraph, dial: dict[str, float]) -> None:
+def test_dials_have_ends(graph: ExpressionGraph, dial: dict[str, float]) -> None:
     with pytest.raises(InvalidInput, match=f"{next(iter(dial))} should be from"):
         act(graph, LABELS, **dial)

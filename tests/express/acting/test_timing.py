@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from understudy.express.acting import timing
 from understudy.express.acting.graph_paths import RegionRoutes
-from understudy.express.graph.face_graph import FaceGraph
+from understudy.express.graph.expression_graph import ExpressionGraph
 
 
 def test_one_pose_a_node_is_the_node() -> None:
@@ -50,7 +50,7 @@ def test_regions_get_the_longest_length() -> None:
     assert [each.shape for each in found] == [(9, 2), (9, 3), (9, 1)]
 
 
-def test_length_from_neutral_is_the_onset_of_the_peak(graph: FaceGraph) -> None:
+def test_length_from_neutral_is_the_onset_of_the_peak(graph: ExpressionGraph) -> None:
     region = graph.regions[0]
     routes = RegionRoutes(region)
     peak = int(routes.sinks[1])
@@ -58,7 +58,7 @@ def test_length_from_neutral_is_the_onset_of_the_peak(graph: FaceGraph) -> None:
     assert timing.natural_length(region, routes.path(peak, 0)) == region.onset[peak]
 
 
-def test_length_from_peak_to_peak_weighs_both_onsets(graph: FaceGraph) -> None:
+def test_length_from_peak_to_peak_weighs_both_onsets(graph: ExpressionGraph) -> None:
     region = graph.regions[0]
     a, b = (int(sink) for sink in RegionRoutes(region).sinks[1:3])
     path = RegionRoutes(region).path(a, b)

@@ -7,10 +7,10 @@ from understudy.errors import InvalidInput
 from understudy.express.acting import acting_kernels
 from understudy.express.acting.graph_paths import RegionRoutes
 from understudy.express.acting.timing import DRAWS_PER_PATH, MAX_DETOUR_RATIO, PathNoise, vary_length, vary_path
-from understudy.express.graph.face_graph import FaceGraph
+from understudy.express.graph.expression_graph import ExpressionGraph
 
 
-def some_paths(graph: FaceGraph) -> list[tuple[RegionRoutes, np.ndarray]]:
+def some_paths(graph: ExpressionGraph) -> list[tuple[RegionRoutes, np.ndarray]]:
     found = []
     for region in graph.regions:
         routes = RegionRoutes(region)
@@ -18,12 +18,12 @@ def some_paths(graph: FaceGraph) -> list[tuple[RegionRoutes, np.ndarray]]:
     return found
 
 
-def test_no_noise_no_change(merged: FaceGraph) -> None:
+def test_no_noise_no_change(merged: ExpressionGraph) -> None:
     for routes, path in some_paths(merged):
         assert np.array_equal(vary_path(routes, path, PathNoise(0.0, 1), np.full(DRAWS_PER_PATH, 0.99)), path)
 
 
-def test_noise_changes_some_of_the_inner_nodes_to_ones_that_share_a_label(merged: FaceGraph) -> None:
+def test_noise_changes_some_of_the_inner_nodes_to_ones_that_share_a_label(merged: ExpressionGraph) -> None:
     changed = 0
     for number, (routes, path) in enumerate(some_paths(merged)):
         found = vary_path(routes, path, PathNoise(0.5, 2), np.random.default_rng(number).random(DRAWS_PER_PATH))
@@ -40,7 +40,7 @@ def test_noise_changes_some_of_the_inner_nodes_to_ones_that_share_a_label(merged
     assert changed > 10
 
 
-def test_compiled_noise_is_the_same(merged: FaceGraph) -> None:
+def test_compiled_noise_is_the_same(merged: ExpressionGraph) -> None:
     for number, (routes, path) in enumerate(some_paths(merged)):
         draws = np.random.default_rng(number).random(DRAWS_PER_PATH)
         found = path.copy()

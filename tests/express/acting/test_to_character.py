@@ -11,7 +11,7 @@ from understudy.express.acting import act, clip_of
 from understudy.express.acting.cues import ExpressionTake
 from understudy.express.from_clips import sequences_of
 from understudy.express.graph.coupling import Coupling
-from understudy.express.graph.face_graph import FaceGraph
+from understudy.express.graph.expression_graph import ExpressionGraph
 from understudy.express.graph.graph_builder import build
 from understudy.express.landmark_solver import basis_of
 from understudy.express.regions import landmark_names
@@ -19,7 +19,7 @@ from understudy.express.regions import landmark_names
 WANTED = {"mouth": ["jawOpen", "mouthSmileLeft"], "brows": ["browInnerUp"]}
 
 
-def graph_of(heads: bool) -> FaceGraph:
+def graph_of(heads: bool) -> ExpressionGraph:
     asset = puppet(heads)
     takes = sequences_of(rig.rig_of(asset.character()), asset.clips)
     regions = WANTED | ({"head": ["Head*"]} if heads else {})

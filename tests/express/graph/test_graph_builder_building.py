@@ -9,7 +9,7 @@ from tests.express.graph.made_takes import LABELS, takes
 
 from understudy.errors import InvalidInput
 from understudy.express.graph import add_take, build, build_with_trace, dead_ends, raw_bytes
-from understudy.express.graph.face_graph import load, save
+from understudy.express.graph.expression_graph import load, save
 from understudy.express.graph.graph_builder import CompressionTarget, _merge_take, _StageTargets
 from understudy.express.graph.region_builder import RegionBuilder
 from understudy.express.sequence import ExpressionSequence

@@ -21,7 +21,7 @@ from understudy.character import (
     Part,
     Shapes,
     Skeleton,
-    Skin,
+    SkinBinding,
 )
 from understudy.character.curve import LINEAR, STEP
 from understudy.character.rig.direct import DirectRig
@@ -69,16 +69,16 @@ def mesh(rng: np.random.Generator, name: str, shapes: int) -> Mesh:
     )
 
 
-def skin(rng: np.random.Generator, joints: int, vertices: int) -> Skin:
+def skin(rng: np.random.Generator, joints: int, vertices: int) -> SkinBinding:
     if rng.random() < 0.4:
-        return Skin.rigid(int(rng.integers(joints)), vertices)
+        return SkinBinding.rigid(int(rng.integers(joints)), vertices)
     used = rng.permutation(joints)[: int(rng.integers(1, joints + 1))]
     influences = np.array([rng.permutation(np.arange(max(len(used), 6)))[:6] % len(used) for _ in range(vertices)])
-    weights, _ = Skin.normalise(rng.random((vertices, 6)) ** 4 + 1e-3)
+    weights, _ = SkinBinding.normalise(rng.random((vertices, 6)) ** 4 + 1e-3)
     binds = np.tile(np.eye(4), (len(used), 1, 1))
     binds[:, :3] = rng.normal(size=(len(used), 3, 4)).astype(np.float32)
     columns = int(rng.integers(1, 7))
-    return Skin(used, binds, influences[:, :columns], Skin.normalise(weights[:, :columns])[0])
+    return SkinBinding(used, binds, influences[:, :columns], SkinBinding.normalise(weights[:, :columns])[0])
 
 
 def character(rng: np.random.Generator) -> Character:

@@ -23,7 +23,7 @@ from understudy.character import (
     Part,
     Shapes,
     Skeleton,
-    Skin,
+    SkinBinding,
     Texture,
 )
 from understudy.character.curve import BEZIER, LINEAR
@@ -44,10 +44,10 @@ def triangle(name: str = "tri", **fields: object) -> Mesh:
     return Mesh(name, TRIANGLE, CORNERS, **fields)
 
 
-def bound(joints: int, columns: int = 4, method: str = "linear") -> Skin:
-    weights, _ = Skin.normalise(np.random.default_rng(0).random((3, columns)) + 0.1)
+def bound(joints: int, columns: int = 4, method: str = "linear") -> SkinBinding:
+    weights, _ = SkinBinding.normalise(np.random.default_rng(0).random((3, columns)) + 0.1)
     influences = np.tile(np.arange(columns) % joints, (3, 1))
-    return Skin(np.arange(joints), np.tile(np.eye(4), (joints, 1, 1)), influences, weights, method)
+    return SkinBinding(np.arange(joints), np.tile(np.eye(4), (joints, 1, 1)), influences, weights, method)
 
 
 def written(asset: Asset, folder: Path) -> tuple[Asset, list[str], dict]:
@@ -86,9 +86,18 @@ def test_skeleton_without_mesh_and_with_several_roots(tmp_path: Path) -> None:
 def test_vertices_keep_their_order(tmp_path: Path) -> None:
     """Rigid and skinned parts in turn, on one tree and across two."""
     skeleton = Skeleton(["a", "b", "c", "d"], [-1, 0, 1, -1], np.eye(4, 3))
-    skin = Skin([0, 1], np.tile(np.eye(4), (2, 1, 1)), [[0, 1]] * 3, [[0.5, 0.5]] * 3)
+    skin = SkinBinding([0, 1], np.tile(np.eye(4), (2, 1, 1)), [[0, 1]] * 3, [[0.5, 0.5]] * 3)
     names = ["first", "a", "second", "b", "hat", "third", "d", "last"]
-    skins = [skin, Skin.rigid(0, 3), skin, Skin.rigid(1, 3), Skin.rigid(1, 3), skin, Skin.rigid(3, 3), skin]
+    skins = [
+        skin,
+        SkinBinding.rigid(0, 3),
+        skin,
+        SkinBinding.rigid(1, 3),
+        SkinBinding.rigid(1, 3),
+        skin,
+        SkinBinding.rigid(3, 3),
+        skin,
+    ]
     meshes = [Mesh(name, TRIANGLE + i, CORNERS) for i, name in enumerate(names)]
     character = Character("c", skeleton, [Part(n, m, s) for n, m, s in zip(names, meshes, skins)])
     again, notes, root = written(Asset([character]), tmp_path)
@@ -100,7 +109,7 @@ def test_vertices_keep_their_order(tmp_path: Path) -> None:
 
 
 def test_parts_out_of_order_are_noted(tmp_path: Path) -> None:
-    parts = [Part("b", triangle(), Skin.rigid(1, 3)), Part("a", triangle(), Skin.rigid(0, 3))]
+    parts = [Part("b", triangle(), SkinBinding.rigid(1, 3)), Part("a", triangle(), SkinBinding.rigid(0, 3))]
     again, notes, _ = written(Asset([Character("c", chain("a", "b"), parts)]), tmp_path)
     assert any("order of its joints" in note for note in notes)
     assert [part.name for part in again.character().parts] == ["a", "b"]
@@ -118,7 +127,7 @@ def test_parts_of_one_name_are_one_mesh(tmp_path: Path) -> None:
 
 def test_one_mesh_on_many_joints_is_written_once(tmp_path: Path) -> None:
     mesh = triangle()
-    parts = [Part(name, mesh, Skin.rigid(i, 3)) for i, name in enumerate("abc")]
+    parts = [Part(name, mesh, SkinBinding.rigid(i, 3)) for i, name in enumerate("abc")]
     _, _, root = written(Asset([Character("c", chain("a", "b", "c"), parts)]), tmp_path)
     assert len(root["meshes"]) == 1
 
@@ -137,7 +146,7 @@ def test_more_than_four_influences_are_kept_and_noted(tmp_path: Path) -> None:
 
 
 def test_a_joint_twice_in_a_vertex_is_added_up(tmp_path: Path) -> None:
-    skin = Skin([0, 1], np.tile(np.eye(4), (2, 1, 1)), [[0, 0, 1, 0]] * 3, [[0.25, 0.25, 0.25, 0.25]] * 3)
+    skin = SkinBinding([0, 1], np.tile(np.eye(4), (2, 1, 1)), [[0, 0, 1, 0]] * 3, [[0.25, 0.25, 0.25, 0.25]] * 3)
     again, _, _ = written(Asset([Character("c", chain("a", "b"), [Part("p", triangle(), skin)])]), tmp_path)
     found = again.character().parts[0].skin
     np.testing.assert_allclose(np.where(found.influences == 0, found.weights, 0).sum(axis=1), 0.75, atol=1e-6)
@@ -192,7 +201,7 @@ def test_what_is_lost_is_said(tmp_path: Path) -> None:
 
 def test_emission_beyond_one_uses_the_extension(tmp_path: Path) -> None:
     mesh = triangle(materials=[Material("lamp", emissive=(4.0, 2.0, 0.0))])
-    again, _, root = written(Asset([Character("c", chain("a"), [Part("a", mesh, Skin.rigid(0, 3))])]), tmp_path)
+    again, _, root = written(Asset([Character("c", chain("a"), [Part("a", mesh, SkinBinding.rigid(0, 3))])]), tmp_path)
     assert root["extensionsUsed"] == ["KHR_materials_emissive_strength"]
     found = again.character().parts[0].mesh.materials[0]
     strength = found.extra["extensions"]["KHR_materials_emissive_strength"]["emissiveStrength"]
@@ -306,7 +315,7 @@ def test_sparse_targets_are_smaller(tmp_path: Path) -> None:
     deltas[:, 5:40] = 1
     mesh = Mesh("m", vertices, [[0, 1, 2]], shapes=Shapes([f"s{i}" for i in range(20)], deltas))
     path = tmp_path / "out.glb"
-    gltf.write(Asset([Character("c", chain("a"), [Part("a", mesh, Skin.rigid(0, 1000))])]), path)
+    gltf.write(Asset([Character("c", chain("a"), [Part("a", mesh, SkinBinding.rigid(0, 1000))])]), path)
     assert path.stat().st_size < 60_000  # dense, the targets alone take 240,000
     shapes = gltf.read(path).character().parts[0].mesh.shapes
     assert shapes is not None and (shapes.deltas == deltas).all()

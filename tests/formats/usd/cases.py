@@ -16,7 +16,7 @@ from understudy.character import (
     Part,
     Shapes,
     Skeleton,
-    Skin,
+    SkinBinding,
     Texture,
 )
 from understudy.character.curve import LINEAR, STEP
@@ -80,7 +80,7 @@ def random_skin(rng, skeleton, vertices=12, influences=3, method="linear"):
     binds = transform.compose(rng.normal(size=(len(joints), 3)), random_rotations(rng, len(joints)))
     weights = rng.uniform(size=(vertices, influences))
     which = rng.integers(0, len(joints), size=(vertices, influences))
-    return Skin(joints, transform.invert(binds), which, weights / weights.sum(axis=1, keepdims=True), method)
+    return SkinBinding(joints, transform.invert(binds), which, weights / weights.sum(axis=1, keepdims=True), method)
 
 
 def random_materials():
@@ -105,7 +105,7 @@ def random_character(rng, name="hero", scales=(1.0, 1.0), method="linear"):
             "body", random_mesh(rng, "body", 12, random_shapes(rng, 12), random_materials()), random_skin(rng, skeleton)
         ),
         Part("body", random_mesh(rng, "body", 8, random_shapes(rng, 8)), random_skin(rng, skeleton, 8, 2, method)),
-        Part("left hand", random_mesh(rng, "left hand", 7, random_shapes(rng, 7, False)), Skin.rigid(3, 7)),
+        Part("left hand", random_mesh(rng, "left hand", 7, random_shapes(rng, 7, False)), SkinBinding.rigid(3, 7)),
     ]
     return Character(name, skeleton, parts)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from understudy.character import Character, Mesh, Part, Shapes, Skeleton, Skin
+from understudy.character import Character, Mesh, Part, Shapes, Skeleton, SkinBinding
 from understudy.character.rig import DirectRig
 from understudy.formats.arkit_names import SHAPE_NAMES
 from understudy.maths import quaternion
@@ -78,7 +78,7 @@ def _face(head: int, place: np.ndarray, turn: np.ndarray, turned: bool, shapes: 
     head_from_world = quaternion.conjugate(turn)
     vertices, deltas = (quaternion.rotate(head_from_world, a) for a in (vertices - place, deltas))
     mesh = Mesh("Face", vertices, [[0, 1, 2], [3, 4, 5]], shapes=Shapes(shapes, deltas))
-    return Part("Face", mesh, Skin.rigid(head, 6))
+    return Part("Face", mesh, SkinBinding.rigid(head, 6))
 
 
 ARKIT = tuple(SHAPE_NAMES)

@@ -14,12 +14,12 @@ from understudy.perform.commands import Idle, PlayClip, Transition
 from understudy.perform.layers import layers_of
 from understudy.perform.layers.feet import Feet, FeetState
 from understudy.perform.library import ClipLibrary
-from understudy.perform.model import PoseModel
+from understudy.perform.model import PerformanceModel
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.runtime.state import PerformerState
 from understudy.perform.training import FitSettings, fit_library
 
-Walker = tuple[DirectRig, PoseModel]
+Walker = tuple[DirectRig, PerformanceModel]
 
 
 def breathing(rig: DirectRig, feet: np.ndarray) -> np.ndarray:
@@ -131,7 +131,7 @@ def test_a_gait_on_the_spot_alone_is_left_alone() -> None:
 def test_the_model_file_needs_nothing_more(learned: Walker, tmp_path: Path) -> None:
     rig, model = learned
     model.save(tmp_path / "walker.understudy")
-    one, two = Feet.from_model(rig, model), Feet.from_model(rig, PoseModel.load(tmp_path / "walker.understudy"))
+    one, two = Feet.from_model(rig, model), Feet.from_model(rig, PerformanceModel.load(tmp_path / "walker.understudy"))
     assert one is not None and two is not None
     for label in model.labels:
         assert np.array_equal(one.labels[label].contact_features, two.labels[label].contact_features)

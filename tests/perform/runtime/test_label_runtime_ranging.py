@@ -12,7 +12,7 @@ from tests.learned import lamp_model, lamp_rig
 from understudy.character.rig import LayeredRig
 from understudy.maths import springs
 from understudy.perform.commands import PlayClip, Transition
-from understudy.perform.model import PoseModel
+from understudy.perform.model import PerformanceModel
 from understudy.perform.runtime.label_runtime import OVERSHOOT_RANGE_RATIO, PoseRange
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.runtime.state import Blend
@@ -25,7 +25,7 @@ def own() -> PoseRange:
     return PoseRange.from_model(lamp_model())
 
 
-def every_frame(model: PoseModel) -> np.ndarray:
+def every_frame(model: PerformanceModel) -> np.ndarray:
     return np.concatenate([space.features for space in model.spaces.values()]).astype(float)
 
 

@@ -12,13 +12,13 @@ from understudy.character import Asset, Clip
 from understudy.character.rig import DirectRig, Rig
 from understudy.perform.commands import Idle, PlayClip, Transition
 from understudy.perform.library import ClipLibrary
-from understudy.perform.model import PoseModel
+from understudy.perform.model import PerformanceModel
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.runtime.sequencer import VelocityLimit
 from understudy.perform.runtime.state import BlendSource
 from understudy.perform.training import FitSettings, fit_library
 
-Walker = tuple[DirectRig, PoseModel]
+Walker = tuple[DirectRig, PerformanceModel]
 CLIPS = {"narrow": stance(0.12), "wide": stance(0.32), "march": steps()}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.character import Character, Material, Mesh, Part, Shapes, Skeleton, Skin
+from understudy.character import Character, Material, Mesh, Part, Shapes, Skeleton, SkinBinding
 from understudy.character.rig import DirectRig
 from understudy.checks import Array
 from understudy.maths import quaternion
@@ -39,7 +39,7 @@ def puppet(influences: int = 7, method: str = "linear", shapes: bool = True, see
     binds = np.tile(np.eye(4), (joints, 1, 1))
     binds[:, 1, 3] = -0.25 * np.arange(joints)
     chosen = np.stack([random.permutation(joints)[:influences] for _ in range(count)])
-    weights, _ = Skin.normalise(random.uniform(0.05, 1, (count, influences)))
+    weights, _ = SkinBinding.normalise(random.uniform(0.05, 1, (count, influences)))
     targets = None
     if shapes:
         deltas = random.normal(0, 0.05, (4, count, 3))
@@ -50,8 +50,10 @@ def puppet(influences: int = 7, method: str = "linear", shapes: bool = True, see
         "body", vertices, triangles, uvs=[uvs], materials=[Material("red", (0.8, 0.1, 0.1, 1.0))], shapes=targets
     )
     hat = Mesh("hat", 0.5 * vertices[: 3 * 7], triangles[triangles.max(axis=1) < 21])
-    skin = Skin(np.arange(joints), binds, chosen, weights, method)
-    return Character(f"puppet {method}", skeleton, [Part("body", body, skin), Part("hat", hat, Skin.rigid(7, 21))])
+    skin = SkinBinding(np.arange(joints), binds, chosen, weights, method)
+    return Character(
+        f"puppet {method}", skeleton, [Part("body", body, skin), Part("hat", hat, SkinBinding.rigid(7, 21))]
+    )
 
 
 def random_rows(rig: DirectRig, count: int, seed: int = 1) -> Array:

@@ -10,7 +10,7 @@ from tests.render.viewport.puppets import puppet, random_rows
 from tests.render.viewport.reading import Described
 
 from understudy import formats
-from understudy.character import Character, Image, Material, Mesh, Part, Skin, Texture, rig
+from understudy.character import Character, Image, Material, Mesh, Part, SkinBinding, Texture, rig
 from understudy.character.rig import DirectRig, LayeredRig
 from understudy.render.viewport.description import bounds, describe, images
 from understudy.render.viewport.packing import JOINTS_FORM, VERTICES_FORM, FramePacker
@@ -99,7 +99,7 @@ def test_materials_and_pictures_are_told_once() -> None:
     white = Material("white", extra={"extensions": {"KHR_materials_unlit": {}}})
     vertices, triangles = np.eye(3), [[0, 1, 2]]
     parts = [
-        Part(name, Mesh(name, vertices, triangles, materials=[material]), Skin.rigid(0, 3))
+        Part(name, Mesh(name, vertices, triangles, materials=[material]), SkinBinding.rigid(0, 3))
         for name, material in (("a", painted), ("b", painted), ("c", white), ("d", Material()))
     ]
     direct = DirectRig(Character("painted", puppet().skeleton, parts))

@@ -6,7 +6,7 @@ import numpy as np
 from tests.character.rig.layered_character import character as layered_character
 from tests.render.viewport.puppets import puppet, random_rows
 
-from understudy.character import Mesh, Part, Skin
+from understudy.character import Mesh, Part, SkinBinding
 from understudy.character.rig import DirectRig, LayeredRig
 from understudy.render.viewport.packing import (
     JOINTS_FORM,
@@ -77,7 +77,7 @@ def test_a_seam_is_smooth_and_a_hard_edge_is_not() -> None:
     smooth = np.tile([(0.6, 0.8, 0.0)], (8, 1))
     hard = np.repeat([(0.0, 1.0, 0.0), (1.0, 0.0, 0.0)], 4, axis=0)
     for normals, shared in ((smooth, True), (hard, False)):
-        part = Part("cloth", Mesh("cloth", vertices, triangles, normals), Skin.rigid(0, 8))
+        part = Part("cloth", Mesh("cloth", vertices, triangles, normals), SkinBinding.rigid(0, 8))
         _, seams = corners_and_seams([part, part])
         assert (seams[1] == seams[4]) == (seams[2] == seams[7]) == shared
         assert not set(seams[:8]) & set(seams[8:])  # parts do not share

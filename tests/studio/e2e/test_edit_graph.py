@@ -15,7 +15,7 @@ from tests.studio.e2e.running import Studio
 from tests.studio.edit.robot import robot
 
 from understudy import formats
-from understudy.character import Asset, Channel, Character, Curve, Curves, Mesh, Part, Skeleton, Skin
+from understudy.character import Asset, Channel, Character, Curve, Curves, Mesh, Part, Skeleton, SkinBinding
 from understudy.maths import quaternion
 
 JOINTS, KEYS, RATE = 60, 1000, 30.0
@@ -53,7 +53,7 @@ def chain() -> Asset:
         curves.append(Curve.hermite(Channel(name, "rotation"), times, turns, slopes, slopes))
     corners = np.array([[0, 0, 0], [0.1, 0, 0], [0, 1.2, 0], [0, 0, 0.1]])
     mesh = Mesh("body", corners, [(0, 1, 2), (0, 2, 3), (0, 3, 1), (1, 3, 2)])
-    skin = Skin([0], np.eye(4)[None], np.zeros((4, 1), int), np.ones((4, 1)))
+    skin = SkinBinding([0], np.eye(4)[None], np.zeros((4, 1), int), np.ones((4, 1)))
     return Asset([Character("chain", skeleton, [Part("body", mesh, skin)])], [], [Curves("turns", curves, rate=RATE)])
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.character import Asset, Channel, Character, Curve, Curves, Mesh, Part, Skeleton, Skin
+from understudy.character import Asset, Channel, Character, Curve, Curves, Mesh, Part, Skeleton, SkinBinding
 from understudy.character.curve import BEZIER
 from understudy.checks import Array
 from understudy.edit import handles
@@ -42,7 +42,7 @@ def robot() -> Asset:
         binds = np.eye(4)[None].copy()
         binds[0, :3, 3] = -world[j]
         count = len(mesh.vertices)
-        skin = Skin([j], binds, np.zeros((count, 1), int), np.ones((count, 1)))
+        skin = SkinBinding([j], binds, np.zeros((count, 1), int), np.ones((count, 1)))
         parts.append(Part(name, mesh, skin))
     return Asset([Character("robot", skeleton, parts)], [], [flight()])
 

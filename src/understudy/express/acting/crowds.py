@@ -16,20 +16,25 @@ from understudy.errors import InvalidInput
 from understudy.express.acting.cues import CueArgument, ExpressionTake, read_cues
 from understudy.express.acting.graph_paths import prepare_actor
 from understudy.express.acting.synthesis import ActSettings, perform_cues
-from understudy.express.graph.face_graph import FaceGraph
+from understudy.express.graph.expression_graph import ExpressionGraph
 
 MAX_FACES = 1_000_000  # faces; more is a typing error
 
 
 def crowd(
-    graph: FaceGraph, labels: Sequence[CueArgument] | CueArgument, count: int, *, seed: int = 0, **settings: Any
+    graph: ExpressionGraph, labels: Sequence[CueArgument] | CueArgument, count: int, *, seed: int = 0, **settings: Any
 ) -> Iterator[ExpressionTake]:
     """`count` performances of the same labels, all different; `settings` are those of `act`."""
     return performances(graph, labels, count, seed=seed, settings=ActSettings(**settings))
 
 
 def performances(
-    graph: FaceGraph, labels: Sequence[CueArgument] | CueArgument, count: int, *, seed: int = 0, settings: ActSettings
+    graph: ExpressionGraph,
+    labels: Sequence[CueArgument] | CueArgument,
+    count: int,
+    *,
+    seed: int = 0,
+    settings: ActSettings,
 ) -> Iterator[ExpressionTake]:
     """As `crowd`, with all settings in one; labels and settings are checked before the first face acts."""
     if not 1 <= count <= MAX_FACES:
@@ -39,7 +44,7 @@ def performances(
 
 
 def crowd_frames(
-    graph: FaceGraph,
+    graph: ExpressionGraph,
     labels: Sequence[CueArgument] | CueArgument,
     count: int,
     *,

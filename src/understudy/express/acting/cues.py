@@ -17,7 +17,7 @@ import numpy as np
 from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.express.graph.face_graph import FaceGraph
+from understudy.express.graph.expression_graph import ExpressionGraph
 
 NEUTRAL_LABEL = "neutral"  # cue of the base pose
 CueArgument = str | Mapping[str, float]
@@ -101,7 +101,7 @@ def parse(text: str) -> CueArgument:
     return mix
 
 
-def read_cues(graph: FaceGraph, asked: Sequence[CueArgument] | CueArgument) -> list[Cue]:
+def read_cues(graph: ExpressionGraph, asked: Sequence[CueArgument] | CueArgument) -> list[Cue]:
     """The cues of a performance; an unknown label is refused with a list of the known ones."""
     cues = [_read_cue(graph, cue) for cue in ([asked] if isinstance(asked, (str, Mapping)) else asked)]
     if not cues:
@@ -111,7 +111,7 @@ def read_cues(graph: FaceGraph, asked: Sequence[CueArgument] | CueArgument) -> l
     return cues
 
 
-def _read_cue(graph: FaceGraph, asked: CueArgument) -> Cue:
+def _read_cue(graph: ExpressionGraph, asked: CueArgument) -> Cue:
     mix = {asked: 1.0} if isinstance(asked, str) else dict(asked)
     for label, share in mix.items():
         checks.one_of(label, "label", available_labels(graph))
@@ -122,6 +122,6 @@ def _read_cue(graph: FaceGraph, asked: CueArgument) -> Cue:
     return Cue(tuple(mix), tuple(share / whole for share in mix.values()))
 
 
-def available_labels(graph: FaceGraph) -> tuple[str, ...]:
+def available_labels(graph: ExpressionGraph) -> tuple[str, ...]:
     """The labels that may be asked for."""
     return graph.labels if NEUTRAL_LABEL in graph.labels else (*graph.labels, NEUTRAL_LABEL)

@@ -18,11 +18,11 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.express.graph.face_graph import FaceGraph, RegionGraph
+from understudy.express.graph.expression_graph import ExpressionGraph, RegionGraph
 
 NO_PREDECESSOR = -9999  # SciPy's mark for a node without a path
 COUPLING_WIDTH_SPREADS = 1.0 / 3.0  # distance of peaks that count as alike at coupling 0.5, in spreads
-_ACTORS: WeakKeyDictionary[FaceGraph, GraphActor] = WeakKeyDictionary()
+_ACTORS: WeakKeyDictionary[ExpressionGraph, GraphActor] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ class RegionRoutes:
 class GraphActor:
     """A graph, its routes, and how alike the peaks of each region are."""
 
-    graph: FaceGraph
+    graph: ExpressionGraph
     routes: tuple[RegionRoutes, ...]  # (R,)
 
     @cached_property
@@ -234,7 +234,7 @@ class GraphActor:
         return result
 
 
-def prepare_actor(graph: FaceGraph) -> GraphActor:
+def prepare_actor(graph: ExpressionGraph) -> GraphActor:
     """The actor of a graph, made once for as long as the graph lives."""
     actor = _ACTORS.get(graph)
     if actor is None:

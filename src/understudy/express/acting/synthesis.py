@@ -31,7 +31,7 @@ from understudy.express.acting.timing import (
     stretch_time,
 )
 from understudy.express.acting.transition import MAX_LATE_HOLD_SHARE, LabelTransition, TransitionStyle, plan_transition
-from understudy.express.graph.face_graph import FaceGraph
+from understudy.express.graph.expression_graph import ExpressionGraph
 from understudy.maths import jit
 
 HOLD_RELAXATION_RATIO = 0.06  # of the displacement, lost over a hold; more looks like the end of the expression
@@ -73,7 +73,7 @@ class ActSettings(NamedTuple):
 
 
 def act(
-    graph: FaceGraph,
+    graph: ExpressionGraph,
     labels: Sequence[CueArgument] | CueArgument,
     *,
     seed: int | Sequence[int] = 0,
@@ -238,7 +238,12 @@ def _add_transition(actor: GraphActor, transition: LabelTransition, times: Array
 
 
 def recover_take(
-    graph: FaceGraph, sinks: Array, sources: Array | None = None, *, smoothing: float = 0.5, frames: int | None = None
+    graph: ExpressionGraph,
+    sinks: Array,
+    sources: Array | None = None,
+    *,
+    smoothing: float = 0.5,
+    frames: int | None = None,
 ) -> Array:
     """(F, L, D) displacements from the nodes `sources` (R,), neutral by default, to `sinks` (R,).
 
@@ -262,7 +267,7 @@ def recover_take(
 
 
 def nodes_of_walk(
-    graph: FaceGraph, labels: Sequence[CueArgument], *, seed: int = 0, coupling: float = 0.5
+    graph: ExpressionGraph, labels: Sequence[CueArgument], *, seed: int = 0, coupling: float = 0.5
 ) -> dict[str, Array]:
     """Region -> (n,) the nodes from neutral over a peak of each label, without noise; one label at a time."""
     actor, rng = prepare_actor(graph), np.random.default_rng(seed)

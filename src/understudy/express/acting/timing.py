@@ -19,7 +19,7 @@ import numpy as np
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.express.acting.graph_paths import RegionRoutes
-from understudy.express.graph.face_graph import RegionGraph
+from understudy.express.graph.expression_graph import RegionGraph
 
 MAX_DRAW_DEVIATIONS = 2.0  # standard deviations of a drawn duration; a face that takes 3 longer looks stuck
 DRAWS_PER_PATH = 49  # uniform numbers a path: one for the count of replaced nodes, two for each of at most 24

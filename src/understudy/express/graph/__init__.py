@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from understudy.express.graph.face_graph import FaceGraph, RegionGraph, dead_ends, labels_reached, load, save
+from understudy.express.graph.expression_graph import (
+    ExpressionGraph,
+    RegionGraph,
+    dead_ends,
+    labels_reached,
+    load,
+    save,
+)
 from understudy.express.graph.graph_builder import BuildTrace, add_take, build, build_with_trace, raw_bytes
 
 __all__ = [
     "BuildTrace",
-    "FaceGraph",
+    "ExpressionGraph",
     "RegionGraph",
     "add_take",
     "build",

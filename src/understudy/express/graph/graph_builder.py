@@ -22,7 +22,7 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.express.graph import sample_graph
 from understudy.express.graph.coupling import Coupling
-from understudy.express.graph.face_graph import FaceGraph
+from understudy.express.graph.expression_graph import ExpressionGraph
 from understudy.express.graph.region_builder import RegionBuilder, merge_nodes
 from understudy.express.graph.sample_graph import build_sample_graph, visit_poses
 from understudy.express.regions import regions_of
@@ -48,7 +48,7 @@ COMPRESSION_TOLERANCE = 0.008
 class BuildTrace:
     """A graph, and the nodes that each take passes."""
 
-    graph: FaceGraph
+    graph: ExpressionGraph
     nodes: tuple[Array, ...]  # for each take (R, F): the node of each region and frame
 
 
@@ -86,7 +86,7 @@ def build(
     regions: Mapping[str, Iterable[str]] | None = None,
     align: bool = False,
     seed: int = 0,
-) -> FaceGraph:
+) -> ExpressionGraph:
     """The face graph of labelled takes.
 
     With `merge_compression` the two stages are searched as in the paper: `compression` is the share of a take's own
@@ -128,7 +128,7 @@ def build_with_trace(
     return _build_graph(takes, members, goals, seed)
 
 
-def add_take(graph: FaceGraph, sequence: ExpressionSequence, *, align: bool = False) -> FaceGraph:
+def add_take(graph: ExpressionGraph, sequence: ExpressionSequence, *, align: bool = False) -> ExpressionGraph:
     """The graph with one more take in it, merged as those before it were; its label may be new.
 
     The costs of all edges are computed again; everything else changes only where the take passes.
@@ -217,7 +217,7 @@ def _build_graph(
         take = takes[number]
         label = labels.index(take.label)
         nodes[number] = np.stack([_merge_take(region, take, label, goals) for region in growing])
-    graph = FaceGraph(
+    graph = ExpressionGraph(
         names=takes[0].names,
         base=base,
         labels=labels,

@@ -28,7 +28,7 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.express.graph import sample_graph
-from understudy.express.graph.face_graph import RegionGraph
+from understudy.express.graph.expression_graph import RegionGraph
 from understudy.express.graph.sample_graph import SampleGraph, distinct_edges, edges_of
 from understudy.maths import jit, rigid_fit
 

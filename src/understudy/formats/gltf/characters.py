@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from understudy.character import Asset, Channel, Character, Part, Skeleton, Skin
+from understudy.character import Asset, Channel, Character, Part, Skeleton, SkinBinding
 from understudy.checks import Array
 from understudy.formats.conventions import number_duplicates
 from understudy.formats.gltf.accessors import Accessors
@@ -87,7 +87,7 @@ class Characters:
         self.joint_nodes = {joint for skin in skins for joint in skin}
         self.kept: set[int] = set()
         self.shaped: dict[int, tuple[str, ...]] = {}
-        self._skins: dict[tuple[int, int, int], Skin] = {}
+        self._skins: dict[tuple[int, int, int], SkinBinding] = {}
         self._binds: dict[int, Array] = {}
         self._weighted: dict[int, bool] = {}
         self._changed, self._largest = 0, 1.0
@@ -240,14 +240,14 @@ class Characters:
 
     def _skin(
         self, piece: PrimitiveMesh, node: int, mesh: int, order: int, place: dict[int, int], number: dict[int, int]
-    ) -> Skin:
+    ) -> SkinBinding:
         skin = self.skin_of[node]
         if skin is None or piece.binding is None:
             vertices = len(piece.mesh.vertices)
             if skin is not None:
                 self.document.count("skinned meshes without joints and weights were hung on their nodes ({})")
             self.document.take(24 * vertices + RIGID_MESH_BYTES, self.graph.entries[node].place)
-            return Skin.rigid(number[place[node]], vertices)
+            return SkinBinding.rigid(number[place[node]], vertices)
         key = (skin, mesh, order)
         if key not in self._skins:
             joints = self.skins[skin]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from understudy.character import Material, Mesh, Shapes, Skin
+from understudy.character import Material, Mesh, Shapes, SkinBinding
 from understudy.checks import Array
 from understudy.errors import BadFile
 from understudy.formats.conventions import number_duplicates
@@ -347,7 +347,7 @@ def read_binding(document: GltfDocument, accessors: Accessors, attributes: JsonO
 
 def make_skin(
     document: GltfDocument, binding: Binding, joints: Array, binds: Array, attributes: JsonObject
-) -> tuple[Skin, int, float]:
+) -> tuple[SkinBinding, int, float]:
     """A skin on skeleton joints (B,), how many vertices had to be normalised, and the largest sum of weights."""
     if binding.influences.max() >= len(joints):
         vertex = int(np.argmax((binding.influences >= len(joints)).any(axis=1)))
@@ -355,9 +355,9 @@ def make_skin(
         raise attributes.bad(
             "JOINTS_0", f"of vertex {vertex} holds joint {worst}, but its skin has {len(joints)} joints"
         )
-    weights, changed = Skin.normalise(binding.weights)
+    weights, changed = SkinBinding.normalise(binding.weights)
     total = binding.weights.sum(axis=1)
     rounded = np.abs(total - 1) <= WEIGHT_SUM_TOLERANCE
     weights[rounded] = binding.weights[rounded]
     document.take(2 * weights.nbytes + 2 * binds.nbytes, attributes.place)
-    return Skin(joints, binds, binding.influences, weights), changed, float(total.max())
+    return SkinBinding(joints, binds, binding.influences, weights), changed, float(total.max())

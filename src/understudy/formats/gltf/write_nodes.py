@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from understudy.character import Character, Part, Skeleton, Skin, kinematics
+from understudy.character import Character, Part, Skeleton, SkinBinding, kinematics
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.formats.gltf.nodes import HELPER_KEY
@@ -80,7 +80,7 @@ class NodeWriter:
             groups.setdefault(key, []).append(part)
         return list(groups.values())
 
-    def _skin(self, skin: Skin, nodes: list[int], character: Character) -> int:
+    def _skin(self, skin: SkinBinding, nodes: list[int], character: Character) -> int:
         """The index of a skin with these joints and bind matrices, written once."""
         if skin.method != "linear":
             self.builder.note("dual-quaternion skinning was lost: glTF blends linearly")
@@ -110,7 +110,7 @@ class NodeWriter:
         except InvalidInput:  # a joint scaled to nothing has no inverse; nothing is skinned to it here
             binds = np.tile(np.eye(4), (len(joints), 1, 1))
         empty = np.zeros((0, 1))
-        self._skin(Skin(joints, binds, empty, empty), nodes, character)
+        self._skin(SkinBinding(joints, binds, empty, empty), nodes, character)
 
     def _place(
         self, character: Character, groups: list[list[Part]], nodes: list[int], skins: dict[int, int], tops: list[int]

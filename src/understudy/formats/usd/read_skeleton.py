@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from pxr import Usd, UsdGeom, UsdSkel
 
-from understudy.character import Skeleton, Skin
+from understudy.character import Skeleton, SkinBinding
 from understudy.character.skeleton import depth_first
 from understudy.checks import LARGEST_NUMBER, Array
 from understudy.errors import InvalidInput
@@ -234,7 +234,7 @@ def _rest_from_binds(reading: ReadContext, prim: Usd.Prim, parents: Array, binds
         raise reading.bad(prim, "bindTransforms should be invertible") from None
 
 
-def load_skin(reading: ReadContext, prim: Usd.Prim, vertex_count: int, bones: UsdJoints | None) -> Skin | None:
+def load_skin(reading: ReadContext, prim: Usd.Prim, vertex_count: int, bones: UsdJoints | None) -> SkinBinding | None:
     """The skin of a mesh; None where it has no joint influences.
 
     UsdSkel: vertex = sum_k w_k skeleton_from_joint bind_k^-1 geomBind point, which is ours with
@@ -257,7 +257,7 @@ def load_skin(reading: ReadContext, prim: Usd.Prim, vertex_count: int, bones: Us
     geometry = np.eye(4) if geometry is None else reading.frame.matrices(geometry)
     if rigid and which.shape[1] == 1:
         joints, which = joints[which[0]], np.zeros_like(which)
-    shares, changed = Skin.normalise(shares)
+    shares, changed = SkinBinding.normalise(shares)
     if changed:
         reading.note("skin weights that do not sum to 1 were normalised: {}", f"{prim.GetName()} ({changed} vertices)")
     binds = bones.binds[joints]
@@ -269,8 +269,8 @@ def load_skin(reading: ReadContext, prim: Usd.Prim, vertex_count: int, bones: Us
     method = SKINNING_METHODS.get(given, "linear")
     # 1e-9: what the product of a matrix and its inverse leaves of the identity
     if rigid and len(numbers) == 1 and method == "linear" and np.abs(inverse_binds[0] - np.eye(4)).max() < 1e-9:
-        return Skin.rigid(int(numbers[0]), vertex_count)
-    return Skin(numbers, inverse_binds, which, shares, method)
+        return SkinBinding.rigid(int(numbers[0]), vertex_count)
+    return SkinBinding(numbers, inverse_binds, which, shares, method)
 
 
 def _influences(

@@ -13,7 +13,7 @@ import numpy as np
 from pxr import Ar, Sdf, Tf, Usd, UsdGeom, UsdSkel
 
 from understudy import files
-from understudy.character import Asset, Channel, Character, Curve, Curves, Part, Skeleton, Skin
+from understudy.character import Asset, Channel, Character, Curve, Curves, Part, Skeleton, SkinBinding
 from understudy.errors import BadFile, FileError, InvalidInput, Unsupported
 from understudy.formats.usd import library, read_animation, read_mesh, read_skeleton, splines
 from understudy.formats.usd.context import MAX_PRIMS, ReadContext, name_of
@@ -215,7 +215,7 @@ def _part(
     skin = read_skeleton.load_skin(reading, prim, len(vertices), group.bones.get(source)) if group.root else None
     mesh = read_mesh.load_mesh(reading, prim, targets.shapes if targets else None, vertices)
     if skin is None:
-        skin = Skin.rigid(joints.anchor_joint(prim), len(vertices))
+        skin = SkinBinding.rigid(joints.anchor_joint(prim), len(vertices))
     name = name_of(prim)
     if name in others and not (prim.GetDisplayName() and _same_shape_names(others[name].mesh.shapes, mesh.shapes)):
         name = reading.distinct([*others, name], "part")[-1]

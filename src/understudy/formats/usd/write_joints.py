@@ -37,7 +37,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from pxr import UsdSkel, Vt
 
-from understudy.character import Character, Clip, Curve, Curves, Skeleton, Skin, kinematics
+from understudy.character import Character, Clip, Curve, Curves, Skeleton, SkinBinding, kinematics
 from understudy.character.curve import BEZIER, STEP
 from understudy.checks import Array
 from understudy.formats.conventions import Notes
@@ -341,7 +341,7 @@ def bind_parts(plan: JointPlan, character: Character, notes: Notes) -> dict[int,
     return result
 
 
-def _bind_skin(plan: JointPlan, skin: Skin) -> BindPose:
+def _bind_skin(plan: JointPlan, skin: SkinBinding) -> BindPose:
     """Reuse the binds that fit, set those that are open, and add helpers where a joint has another bind."""
     places = [plan.carrier[int(joint)] for joint in skin.joints]
     inverse = transform.invert(skin.inverse_binds)
@@ -356,7 +356,7 @@ def _bind_skin(plan: JointPlan, skin: Skin) -> BindPose:
     return BindPose(places, geometry)
 
 
-def _geometry(plan: JointPlan, skin: Skin, places: list[int]) -> Array:
+def _geometry(plan: JointPlan, skin: SkinBinding, places: list[int]) -> Array:
     """The geomBindTransform G = B I under which most joints keep the bind that they have; the identity at first."""
     best, most = np.eye(4), -1
     bound = [(b, bind) for b, place in enumerate(places) if (bind := plan.binds[place]) is not None]

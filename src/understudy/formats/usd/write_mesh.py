@@ -17,7 +17,7 @@ import numpy as np
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade, UsdSkel, Vt
 
 from understudy import files
-from understudy.character import Image, Material, Mesh, Shapes, Skin, Texture
+from understudy.character import Image, Material, Mesh, Shapes, SkinBinding, Texture
 from understudy.checks import Array
 from understudy.formats.conventions import Notes
 from understudy.formats.usd.read_material import GLTF_WRAP_CODES
@@ -62,7 +62,9 @@ def author_mesh(stage: Usd.Stage, path: str, mesh: Mesh, materials: UsdMaterials
     return result
 
 
-def bind_mesh(mesh: UsdGeom.Mesh, skin: Skin, bound: BindPose, plan: JointPlan, skeleton: UsdSkel.Skeleton) -> None:
+def bind_mesh(
+    mesh: UsdGeom.Mesh, skin: SkinBinding, bound: BindPose, plan: JointPlan, skeleton: UsdSkel.Skeleton
+) -> None:
     """The skin: influences, weights and the joints that they refer to."""
     binding = UsdSkel.BindingAPI.Apply(mesh.GetPrim())
     binding.CreateSkeletonRel().SetTargets([skeleton.GetPath()])

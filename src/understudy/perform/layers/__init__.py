@@ -11,11 +11,11 @@ from understudy.perform.layers.feet import Feet
 from understudy.perform.layers.gaze import Gaze
 from understudy.perform.layers.head import HeadLook
 from understudy.perform.layers.layer import Layer
-from understudy.perform.model import PoseModel
+from understudy.perform.model import PerformanceModel
 
 
 def layers_of(
-    rig: PosedRig, points: Mapping[str, Sequence[float]] | None = None, model: PoseModel | None = None
+    rig: PosedRig, points: Mapping[str, Sequence[float]] | None = None, model: PerformanceModel | None = None
 ) -> tuple[Layer, ...]:
     """Breathing, feet, gaze and blinks, without those that the rig has no controls for.
 

@@ -29,7 +29,7 @@ from understudy.maths import quaternion
 from understudy.perform.layers import footstep
 from understudy.perform.layers.footstep import FOOT_DOWN, SETTINGS, FootObservation, FootState, LabelContacts
 from understudy.perform.layers.layer import LayerContext
-from understudy.perform.model import PoseModel
+from understudy.perform.model import PerformanceModel
 from understudy.perform.runtime.sequencer import CUT_CANDIDATES, MAX_CUT_RATIO, VelocityLimit
 
 IDENTITY = np.eye(4)
@@ -63,7 +63,7 @@ class Feet:
     bound: VelocityLimit
 
     @classmethod
-    def from_model(cls, rig: PosedRig, model: PoseModel | None) -> Feet | None:
+    def from_model(cls, rig: PosedRig, model: PerformanceModel | None) -> Feet | None:
         """The feet of a character as its model's clips use them; None where it has none."""
         if model is None or not isinstance(rig, DirectRig):
             return None

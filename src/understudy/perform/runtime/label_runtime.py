@@ -23,7 +23,7 @@ from functools import cached_property
 import numpy as np
 
 from understudy.checks import Array
-from understudy.perform.model import PoseModel
+from understudy.perform.model import PerformanceModel
 from understudy.perform.pose_space import PoseSpace
 from understudy.perform.runtime import latent_path
 from understudy.perform.runtime.forces import Density, MotionConstants, prepare_density
@@ -115,7 +115,7 @@ class PoseRange:
     beyond: Array  # (E,)
 
     @classmethod
-    def from_model(cls, model: PoseModel) -> PoseRange:
+    def from_model(cls, model: PerformanceModel) -> PoseRange:
         """The range of all clips of a model."""
         low = np.min([space.features.min(axis=0) for space in model.spaces.values()], axis=0).astype(float)
         high = np.max([space.features.max(axis=0) for space in model.spaces.values()], axis=0).astype(float)

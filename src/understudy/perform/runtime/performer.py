@@ -22,7 +22,7 @@ from understudy.maths import springs
 from understudy.perform.commands import Command, Idle, LookAt
 from understudy.perform.features.root_motion import GroundFrame
 from understudy.perform.layers.layer import Layer, LayerContext, apply_layer
-from understudy.perform.model import PoseModel, check_character
+from understudy.perform.model import PerformanceModel, check_character
 from understudy.perform.runtime import latent_path, particle, sequencer
 from understudy.perform.runtime.planner import Planner
 from understudy.perform.runtime.sequencer import VelocityLimit
@@ -55,7 +55,7 @@ class Performer:
 
     def __init__(
         self,
-        model: PoseModel,
+        model: PerformanceModel,
         rig: Rig,
         rate: float | None = None,
         seed: int = 0,

@@ -20,7 +20,7 @@ from understudy.maths import resample
 from understudy.perform.bridges import Bridges
 from understudy.perform.commands import GoTo, Idle, Mix, PlayClip, Transition, clip_time
 from understudy.perform.features.encoder import TRAVEL_FEATURE_NAMES
-from understudy.perform.model import PoseModel
+from understudy.perform.model import PerformanceModel
 from understudy.perform.runtime import latent_path
 from understudy.perform.runtime.label_runtime import LabelRuntimes, PoseRange
 from understudy.perform.runtime.state import (
@@ -68,7 +68,7 @@ class LatentRoute:
 class Planner:
     """Plans commands for one model at one rate. It has no changing state."""
 
-    def __init__(self, model: PoseModel, rate: float, seed: int = 0) -> None:
+    def __init__(self, model: PerformanceModel, rate: float, seed: int = 0) -> None:
         self.model, self.rate, self.seed = model, rate, seed
         self.runtimes = LabelRuntimes(model.spaces)
         self.range = PoseRange.from_model(model)

@@ -27,7 +27,7 @@ import numpy as np
 from understudy.character.rig import DirectRig, Rig
 from understudy.checks import Array
 from understudy.maths import springs
-from understudy.perform.model import PoseModel
+from understudy.perform.model import PerformanceModel
 from understudy.perform.runtime.planner import Planner
 from understudy.perform.runtime.state import (
     FADE_SECONDS,
@@ -263,7 +263,7 @@ class VelocityLimit:
     max_acceleration: float  # metres a second squared
 
     @classmethod
-    def from_model(cls, model: PoseModel, rig: Rig) -> VelocityLimit | None:
+    def from_model(cls, model: PerformanceModel, rig: Rig) -> VelocityLimit | None:
         """The limit of a model's clips; None where nothing moves, or the rig is not one of joints."""
         if not isinstance(rig, DirectRig):
             return None

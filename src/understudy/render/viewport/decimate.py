@@ -27,7 +27,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from understudy.character import Character, Material, Mesh, Part, Shapes, Skin, Texture
+from understudy.character import Character, Material, Mesh, Part, Shapes, SkinBinding, Texture
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.maths.colour import to_linear
@@ -56,7 +56,7 @@ class ThinPart:
     name: str
     vertices: Array
     mesh: Mesh  # without shapes
-    skin: Skin
+    skin: SkinBinding
     shapes: Shapes | None  # the part's own
 
     def part(self, shapes: Shapes | None) -> Part:
@@ -88,7 +88,7 @@ def thin_parts(character: Character, wanted: int) -> list[ThinPart]:
     for part, share in zip(character.parts, shares / max(1.0, shares.sum())):
         mesh, own = thin_part(part.mesh, max(MIN_CROWD_PART_VERTICES, int(wanted * share)))
         skin, shapes = part.skin, part.mesh.shapes
-        thin_skin = Skin(skin.joints, skin.inverse_binds, skin.influences[own], skin.weights[own], skin.method)
+        thin_skin = SkinBinding(skin.joints, skin.inverse_binds, skin.influences[own], skin.weights[own], skin.method)
         if shapes is not None:
             normals = None if shapes.normals is None else shapes.normals[:, own]
             targets = (shapes.defaults, shapes.shape_of, shapes.stop_of)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.character import Character, Material, Mesh, Part, Shapes, Skin
+from understudy.character import Character, Material, Mesh, Part, Shapes, SkinBinding
 from understudy.character.skinning.normals import smooth_normals, vertex_normals
 from understudy.checks import Array
 from understudy.maths import transform
@@ -69,7 +69,7 @@ def drawable_character(character: Character, world_from_joint: Array) -> Charact
     balls = np.repeat(np.arange(len(shown)), (len(vertices) - CORNERS_PER_BONE * len(child)) // max(1, len(shown)))
     limbs = np.where(TIP_CORNERS, child[:, None], parents[child][:, None]).reshape(-1)
     influences = np.concatenate([limbs, balls])[:, None]
-    skin = Skin(shown, transform.invert(world_from_joint[shown]), influences, np.ones_like(influences))
+    skin = SkinBinding(shown, transform.invert(world_from_joint[shown]), influences, np.ones_like(influences))
     painted = np.concatenate([colours, np.ones((len(colours), 1))], axis=1)
     mesh = Mesh("bones", vertices, triangles, colours=painted, materials=[Material("bones", roughness=0.45)])
     return Character(character.name, character.skeleton, [Part("bones", mesh, skin)])

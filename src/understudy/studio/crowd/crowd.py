@@ -35,7 +35,7 @@ from understudy.studio.messages.crowd import CrowdStats
 from understudy.studio.messages.shell import Notice
 
 if TYPE_CHECKING:
-    from understudy.perform.model import PoseModel
+    from understudy.perform.model import PerformanceModel
     from understudy.perform.model_character import ModelWithCharacter
     from understudy.studio.session import Session
 
@@ -167,7 +167,7 @@ class CrowdModel:
         return cls(opened.performer(CROWD_RATE_HZ), form, np.array([low, high]), images(form.packer.rig))
 
 
-def typical_rows(model: PoseModel) -> Array:
+def typical_rows(model: PerformanceModel) -> Array:
     """(F, C) training poses of a model, some of every label."""
     share = max(1, SAMPLE_POSE_COUNT // len(model.spaces))
     features = [space.features[:: max(1, len(space) // share)].astype(np.float64) for space in model.spaces.values()]

@@ -17,7 +17,7 @@ from typing import Any, get_args
 
 from understudy.errors import BadFile
 from understudy.perform.commands import Command, Idle, LookAt, PlayClip, Transition
-from understudy.perform.model import PoseModel
+from understudy.perform.model import PerformanceModel
 from understudy.perform.script import ModelVocabulary, Place, Script, ScriptStep, Variant, parse_script
 from understudy.schema import parse_toml
 from understudy.studio.game.state import Mood
@@ -81,7 +81,7 @@ def load_mood_requirements() -> Mapping[Mood, MoodRequirement]:
     }
 
 
-def scripts_for_model(model: PoseModel) -> MoodScripts:
+def scripts_for_model(model: PerformanceModel) -> MoodScripts:
     """The scripts that a model can play, for every mood at least one."""
     repertoire = ModelVocabulary.from_model(model)
     scripts: dict[Mood, tuple[Variant, ...]] = {}
@@ -123,7 +123,7 @@ def _can_play(variant: Variant, repertoire: ModelVocabulary) -> bool:
     return True
 
 
-def _plain(mood: Mood, label: str, model: PoseModel) -> tuple[Variant, ...]:
+def _plain(mood: Mood, label: str, model: PerformanceModel) -> tuple[Variant, ...]:
     """Plain scripts of a mood: one for each clip that can be played, else a single one."""
     space = model.spaces[label]
     ahead = LookAt(_place("board")) if mood in MOODS_LOOKING_AT_BOARD else LookAt(_place("player"))

@@ -22,7 +22,7 @@ from understudy.studio.registry import Content, creates_source, handles_request,
 from understudy.studio.source import ClipSource
 
 if TYPE_CHECKING:
-    from understudy.perform.model import PoseModel
+    from understudy.perform.model import PerformanceModel
     from understudy.studio.jobs import Job
     from understudy.studio.session import Session
 
@@ -219,16 +219,16 @@ async def open_model(session: Session, path: Path, name: str, show: bool = True)
     return FileOpened((character,), entry.notes[:200])
 
 
-def _load_model(path: Path, name: str) -> PoseModel:
-    from understudy.perform.model import PoseModel
+def _load_model(path: Path, name: str) -> PerformanceModel:
+    from understudy.perform.model import PerformanceModel
 
     try:
-        return PoseModel.load(path)
+        return PerformanceModel.load(path)
     except FileError as error:
         raise type(error)(name, error.reason, error.place) from None
 
 
-def _matching_character(session: Session, model: PoseModel) -> str | None:
+def _matching_character(session: Session, model: PerformanceModel) -> str | None:
     """An open character with the model's channels, preferably the same member of the cast."""
     from understudy.perform.model import check_character
 
@@ -242,7 +242,7 @@ def _matching_character(session: Session, model: PoseModel) -> str | None:
     return None
 
 
-def _model_character_origin(session: Session, model: PoseModel, name: str) -> tuple[Origin, str]:
+def _model_character_origin(session: Session, model: PerformanceModel, name: str) -> tuple[Origin, str]:
     """The origin of the model's own character: the cast, or a GLB that is stored in the project."""
     if model.cast:
         return Origin(cast=model.cast), model.cast

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from understudy.checks import Array
-from understudy.perform.model import PoseModel
+from understudy.perform.model import PerformanceModel
 from understudy.perform.pose_space import PoseSpace
 from understudy.perform.runtime.forces import Density, prepare_density
 
@@ -61,7 +61,7 @@ class MapPlacement:
         return np.asarray(x @ self.matrix.T + self.offset)
 
 
-def map_bytes(model: PoseModel, densities: Mapping[str, Density] | None = None) -> bytes:
+def map_bytes(model: PerformanceModel, densities: Mapping[str, Density] | None = None) -> bytes:
     """The map of a model as bytes; `densities` by label, if a performer has them already."""
     header, arrays = map_parts(model, densities)
     text = json.dumps(header, separators=(",", ":")).encode()
@@ -70,7 +70,7 @@ def map_bytes(model: PoseModel, densities: Mapping[str, Density] | None = None) 
 
 
 def map_parts(
-    model: PoseModel, densities: Mapping[str, Density] | None = None
+    model: PerformanceModel, densities: Mapping[str, Density] | None = None
 ) -> tuple[dict[str, Any], tuple[Array, Array, Array]]:
     """The header, and points (N, 3), bridges (B, 6) and dust (P, 4)."""
     placed = layout_labels(model)
@@ -111,7 +111,7 @@ def _label(label: str, space: PoseSpace, place: MapPlacement) -> dict[str, Any]:
     }
 
 
-def _bridges(model: PoseModel, placed: dict[str, MapPlacement]) -> tuple[Array, list[dict[str, Any]]]:
+def _bridges(model: PerformanceModel, placed: dict[str, MapPlacement]) -> tuple[Array, list[dict[str, Any]]]:
     """(B, 6) the narrowest bridges of each pair of near labels, and the pairs for the header."""
     number = {label: i for i, label in enumerate(model.labels)}
     found, pairs, first = [np.empty((0, 6))], [], 0
@@ -152,7 +152,7 @@ def _dust(space: PoseSpace, density: Density, place: MapPlacement, most: int, se
     return np.concatenate([place(candidates[kept]), likely[kept, None]], axis=1)
 
 
-def layout_labels(model: PoseModel) -> dict[str, MapPlacement]:
+def layout_labels(model: PerformanceModel) -> dict[str, MapPlacement]:
     """A placement for each label."""
     labels = model.labels
     largest = max(len(space) for space in model.spaces.values())
@@ -182,7 +182,7 @@ def _first_axes(x: Array) -> Array:
     return np.asarray(axes[:3])
 
 
-def _centres(model: PoseModel, radii: Array) -> Array:
+def _centres(model: PerformanceModel, radii: Array) -> Array:
     """(L, 3) of the labels' balls, about the origin."""
     means = np.array(
         [space.features.astype(np.float64).mean(axis=0) * model.weights for space in model.spaces.values()]
@@ -215,7 +215,7 @@ def _centres(model: PoseModel, radii: Array) -> Array:
     return np.asarray(places - places.mean(axis=0))
 
 
-def _turns(model: PoseModel, flat: list[tuple[Array, Array]], centres: Array) -> list[Array]:
+def _turns(model: PerformanceModel, flat: list[tuple[Array, Array]], centres: Array) -> list[Array]:
     """A rotation (3, 3) for each label, which brings the ends of its bridges near to their other ends."""
     number = {label: i for i, label in enumerate(model.labels)}
     turns = [np.eye(3) for _ in flat]

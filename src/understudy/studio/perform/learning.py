@@ -49,7 +49,7 @@ def learning_task(
 
 def fit_in_process(task: LearningTask, name: str, progress: Progress, cancelled: Callable[[], bool]) -> ModelEntry:
     """Run the process to its end; returns the entry of the model, which is in the project. It blocks."""
-    from understudy.perform.model import PoseModel
+    from understudy.perform.model import PerformanceModel
 
     child = subprocess.Popen(
         [sys.executable, "-m", "understudy.studio.perform.learner"],
@@ -71,7 +71,7 @@ def fit_in_process(task: LearningTask, name: str, progress: Progress, cancelled:
         raise InvalidInput(error or f"learning {name} ended early; try again, it continues from there")
     shutil.rmtree(task.kept, ignore_errors=True)
     target = Path(task.target)
-    return entry_of(PoseModel.load(target), target.stem, name, task.character, target.name)
+    return entry_of(PerformanceModel.load(target), target.stem, name, task.character, target.name)
 
 
 def _relay_progress(child: subprocess.Popen[str], progress: Progress, cancelled: Callable[[], bool]) -> str:

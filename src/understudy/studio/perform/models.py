@@ -23,7 +23,7 @@ from understudy.studio.document import Document, ModelEntry
 from understudy.studio.perform.live_source import LIVE_RATE_HZ, LiveSource
 
 if TYPE_CHECKING:
-    from understudy.perform.model import PoseModel
+    from understudy.perform.model import PerformanceModel
     from understudy.perform.runtime.performer import Performer
     from understudy.studio.session import Session
 
@@ -47,14 +47,14 @@ class SessionModels:
 
     def open_model(self, document: Document, id: str) -> ModelWithCharacter:
         """The model of an id, with the rig of the stage."""
-        from understudy.perform.model import PoseModel, check_character
+        from understudy.perform.model import PerformanceModel, check_character
 
         entry = find_model(document, id)
         with self._lock:
             if id not in self._opened:
                 rig = self._assets.get(entry.character).rig
                 try:
-                    model = PoseModel.load(self._project.place("models", entry.file))
+                    model = PerformanceModel.load(self._project.place("models", entry.file))
                 except FileError as error:
                     raise type(error)(f"the model {entry.name!r}", error.reason, error.place) from None
                 check_character(model, rig.channels, rig.character.name)
@@ -119,13 +119,13 @@ def find_model(document: Document, id: str) -> ModelEntry:
     return entry
 
 
-def calm_label(model: PoseModel) -> str:
+def calm_label(model: PerformanceModel) -> str:
     """The label in which a performance begins: one of `CALM_LABEL_NAMES`, else the first."""
     calm = (label for word in CALM_LABEL_NAMES for label in model.labels if word in label.lower())
     return next(calm, model.labels[0])
 
 
-def pose_gaps(model: PoseModel, pose: str) -> dict[str, float]:
+def pose_gaps(model: PerformanceModel, pose: str) -> dict[str, float]:
     """The difference between a named pose and each label's best match; 1 is the average of a pose from the mean."""
     wanted = model.poses[pose]
     gaps = {}
@@ -147,7 +147,7 @@ def label_for(pose: str, gaps: Mapping[str, float], current: str) -> str:
     return current if current in similar else similar[0]
 
 
-def entry_of(model: PoseModel, id: str, name: str, character: str, file: str) -> ModelEntry:
+def entry_of(model: PerformanceModel, id: str, name: str, character: str, file: str) -> ModelEntry:
     """The document's entry of a model."""
     clips = tuple(segment.clip for space in model.spaces.values() for segment in space.segments)
     frames = sum(map(len, model.spaces.values()))
@@ -166,7 +166,7 @@ def copy_into_project(session: Session, path: str | Path, character: str, name: 
 
     The caller then adds the entry to the document (`with_model`).
     """
-    from understudy.perform.model import PoseModel, check_character
+    from understudy.perform.model import PerformanceModel, check_character
 
     path = Path(path)
     if not is_model(path):
@@ -174,7 +174,7 @@ def copy_into_project(session: Session, path: str | Path, character: str, name: 
     if path.is_file() and path.stat().st_size > MAX_MODEL_BYTES:
         raise BadFile(path.name, f"is larger than {MAX_MODEL_BYTES >> 30} GB, the limit for a model")
     try:
-        model = PoseModel.load(path)
+        model = PerformanceModel.load(path)
     except FileError as error:
         raise type(error)(path.name, error.reason, error.place) from None
     rig = session.assets.get(character).rig

@@ -17,7 +17,7 @@ from understudy.perform.script_run import Schedule, ScheduledStep, schedule_step
 from understudy.studio.messages.perform import ScriptCheck
 
 if TYPE_CHECKING:
-    from understudy.perform.model import PoseModel
+    from understudy.perform.model import PerformanceModel
 
 STEP_PATTERN = re.compile(r"^\s*\[\[\s*do\s*\]\]", re.MULTILINE)
 SET_PATTERN = re.compile(r"^\s*\[\[\s*set\s*\.\s*[\"']?(?P<name>[^\]\"']+?)[\"']?\s*\]\]", re.MULTILINE)
@@ -81,7 +81,7 @@ class ScriptRunner:
         return self._schedule.is_finished and done and frame > self.began and frame >= self._until
 
 
-def check_script_text(text: str, model: PoseModel) -> ScriptCheck:
+def check_script_text(text: str, model: PerformanceModel) -> ScriptCheck:
     """Parse a script and check it against a model."""
     lines = tuple(_line(text, match.end()) for match in STEP_PATTERN.finditer(text))
     try:

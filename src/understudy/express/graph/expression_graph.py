@@ -39,7 +39,7 @@ class RegionGraph:
     """
 
     name: str
-    members: Array  # (L_r,) indexes into FaceGraph.names
+    members: Array  # (L_r,) indexes into ExpressionGraph.names
     displacements: Array  # (N, L_r, D) mean of the poses merged in a node; node 0 is the base pose (zero)
     merged: Array  # (N,) number of poses in it
     runs: Array  # (N,) mean number of consecutive poses that a sequence spends in it
@@ -84,7 +84,7 @@ class RegionGraph:
 
 
 @dataclass(frozen=True, eq=False)
-class FaceGraph:
+class ExpressionGraph:
     """The base pose, the labels, a graph for each region, and the coupling of the regions."""
 
     names: tuple[str, ...]  # (L,) of landmarks or weights
@@ -162,7 +162,7 @@ REGION_FIELDS = {
 }
 
 
-def save(graph: FaceGraph, path: str | Path) -> None:
+def save(graph: ExpressionGraph, path: str | Path) -> None:
     """Write a graph, whole or not at all; the same graph makes the same bytes."""
     header = {
         "kind": FILE_KIND,
@@ -181,7 +181,7 @@ def save(graph: FaceGraph, path: str | Path) -> None:
     storage.write(path, header, arrays)
 
 
-def load(path: str | Path) -> FaceGraph:
+def load(path: str | Path) -> ExpressionGraph:
     """The graph that `save` wrote; BadFile says why a file cannot be read."""
     header, arrays = storage.read(path)
     if header.get("kind") != FILE_KIND:
@@ -192,7 +192,7 @@ def load(path: str | Path) -> FaceGraph:
         raise BadFile(path, f"should hold a face graph, but is damaged: {error}") from None
 
 
-def _graph(path: str | Path, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> FaceGraph:
+def _graph(path: str | Path, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> ExpressionGraph:
     names, labels = (tuple(map(str, header[key])) for key in ("names", "labels"))
     base = storage.check_arrays(path, arrays, {"base": Field("f", (len(names), "D"))})["base"]
     parts = header["regions"]
@@ -205,7 +205,7 @@ def _graph(path: str | Path, header: Mapping[str, Any], arrays: Mapping[str, Arr
     rate, takes = float(header["rate"]), int(header["takes"])
     if not (np.isfinite(rate) and rate > 0 and takes > 0 and regions):
         raise InvalidInput(f"it has {len(regions)} regions of {takes} takes at {rate} frames a second")
-    return FaceGraph(
+    return ExpressionGraph(
         names=names,
         base=base,
         labels=labels,

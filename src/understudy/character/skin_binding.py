@@ -15,12 +15,12 @@ METHODS = ("linear", "dual")
 
 
 @dataclass(frozen=True, eq=False)
-class Skin:
+class SkinBinding:
     """Weights of vertices on B joints, K influences a vertex.
 
     vertex(t) = sum_k weights[v, k] * world_from_joint(t)[joints[b]] @ inverse_binds[b] @ vertex,  b = influences[v, k]
 
-    A mesh that is rigid on one joint has a skin as well (`Skin.rigid`): one joint, weight 1, identity bind.
+    A mesh that is rigid on one joint has a skin as well (`SkinBinding.rigid`): one joint, weight 1, identity bind.
     """
 
     joints: Array  # (B,) int, numbers in the skeleton
@@ -50,11 +50,11 @@ class Skin:
             wrong = np.flatnonzero(off)
             raise InvalidInput(
                 f"skin weights should sum to 1, but those of vertex {wrong[0]} sum to {total[wrong[0]]:.4g}; "
-                "see Skin.normalise"
+                "see SkinBinding.normalise"
             )
 
     @classmethod
-    def rigid(cls, joint: int, vertices: int) -> Skin:
+    def rigid(cls, joint: int, vertices: int) -> SkinBinding:
         """The skin of a mesh that is rigid on one joint."""
         skin = cls([joint], np.eye(4)[None], np.zeros((0, 1)), np.ones((0, 1)))
         # Correct by construction: checking them would take longer than all else in a scene with many large parts.
@@ -89,4 +89,5 @@ class Skin:
         )
 
     def __repr__(self) -> str:
-        return f"Skin({len(self.joints)} joints, {len(self.weights)} vertices, {self.weights.shape[1]} influences)"
+        vertices, influences = self.weights.shape
+        return f"SkinBinding({len(self.joints)} joints, {vertices} vertices, {influences} influences)"
