@@ -36,7 +36,7 @@ from understudy.character.skinning.linear import linear_blend
 from understudy.checks import Array
 from understudy.deform import deformer
 from understudy.deform.automatic_skin import rest_geometry
-from understudy.deform.comparison import compare, hold_out_indices, one_kernel_thread, speed
+from understudy.deform.comparison import compare_skins, hold_out_indices, one_kernel_thread, speed
 from understudy.deform.deformer import Deformer
 from understudy.deform.example_files import BindSpace, bind_space, read
 from understudy.deform.examples import Examples
@@ -302,7 +302,7 @@ def rigs() -> Iterator[Row]:
 
 def errors(name: str) -> Iterator[Row]:
     """Errors on held-out poses, beside linear blending."""
-    result = compare(read(name)[0])
+    result = compare_skins(read(name)[0])
     name = Path(name).stem
     plain = next(entry.measures.rms for entry in result.valid_results if entry.method == "linear" and entry.measures)
     for entry in result.valid_results:

@@ -103,7 +103,7 @@ def _infeasible() -> Iterator[Row]:
     yield Row("infeasible drags", len(drags), "n", f"{len(met)} were met after all", None, None)
     worse = sum(o.distance > o.start_distance + 1e-9 and o.angle > o.start_angle - 1e-9 for o in outcomes)
     yield _zero("infeasible, worse than before", float(worse), "asked for: 0")
-    silent = sum(not o.blocks and not o.reached for o in outcomes)
+    silent = sum(not o.obstacles and not o.reached for o in outcomes)
     yield _zero("infeasible, without a reason", float(silent), "asked for: 0")
     gone = [100 * (1 - o.distance / o.start_distance) for o in outcomes if o.start_distance > 0]
     yield Row("infeasible, part of the way", float(np.median(gone)), "%", "median", None, None)

@@ -44,7 +44,7 @@ def rows() -> Iterator[Row]:
         yield from single(name, space)
         yield from crowds(name, space)
     yield from parts(space)
-    yield from dragons(Performer(learned(), rig.rig_of(cast.load("dragon").character())))
+    yield from dragons(Performer(learned(), rig.rig_of(cast.load("dragon").character()), layers=False))
 
 
 @dataclass(frozen=True, eq=False)

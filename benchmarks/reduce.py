@@ -202,7 +202,14 @@ def ours(given: Problem, kept: bool = False) -> tuple[ReducedCurves, float]:
     """The reduction and its seconds; peaks and contacts `kept` or not."""
     start = time.perf_counter()
     found = reduce_keys(
-        given.clip, given.rig, TOLERANCE, ANGLE, WEIGHT, rotations="euler", extremes=kept, contacts=kept
+        given.clip,
+        given.rig,
+        tolerance=TOLERANCE,
+        angle=ANGLE,
+        weight=WEIGHT,
+        rotations="euler",
+        extremes=kept,
+        contacts=kept,
     )
     return found, time.perf_counter() - start
 
@@ -213,7 +220,7 @@ def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         blender = Blender(Path(folder)) if BLENDER.exists() else None
         warm = next(problems())
-        reduce_keys(Clip("warm", warm.clip.channels, warm.clip.values[:40], warm.clip.rate), warm.rig, 0.02)
+        reduce_keys(Clip("warm", warm.clip.channels, warm.clip.values[:40], warm.clip.rate), warm.rig, tolerance=0.02)
         for given in problems():
             found, seconds = ours(given)
             straight, _ = best_linear(given)

@@ -214,7 +214,7 @@ def mesh_gap(rig: PosedRig, pair: Array) -> float:
 
 def ours(dragon: Dragon, model: PerformanceModel, drawn: Sequence[Case]) -> Column:
     """All cases performed side by side, measured from the command to the arrival."""
-    performer = Performer(model, dragon.rig)
+    performer = Performer(model, dragon.rig, layers=False)
     outcomes = [_outcome(dragon, case, take) for case, take in zip(drawn, performed(performer, drawn))]
     pairs = [(a, b) for a in model.labels for b in model.labels if a != b]
     joined = np.mean([bool(model.route(a, b)) for a, b in pairs])

@@ -45,7 +45,7 @@ class Take:
 def rows() -> Iterator[Row]:
     """Every row of this benchmark, as they are measured."""
     library = ClipLibrary.from_asset(cast.load("dragon"))
-    performer = Performer(learned(), library.rig)
+    performer = Performer(learned(), library.rig, layers=False)
     seen = {take.clip: points(library.rig, take.rows) for take in library.takes}
     for label in library.labels:
         yield from idles(label, library, performer, seen)

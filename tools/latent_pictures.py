@@ -34,7 +34,7 @@ COLOURFUL = 50  # of 255, between the strongest and the weakest of red, green an
 def way(model: PerformanceModel, label: str) -> Array:
     """(F, Q) a particle that goes from the middle of one clip to that of another, idles, and goes on to a third."""
     space = model.space(label)
-    performer = Performer(model, rig.rig_of(cast.load(model.cast).character()))
+    performer = Performer(model, rig.rig_of(cast.load(model.cast).character()), layers=False)
     middles = [f"{s.clip}@{0.5 * (len(s) - 1) / space.rate}" for s in space.segments[:3]]
     state = performer.init(label, middles[0])
     places = [state.sources[0].x]

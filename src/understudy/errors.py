@@ -12,7 +12,15 @@ from pathlib import Path
 
 
 class UnderstudyError(Exception):
-    """Base of every error raised on purpose."""
+    """Base of every error raised on purpose.
+
+    Example:
+        >>> try:
+        ...     us.load("nobody")
+        ... except us.UnderstudyError as error:
+        ...     print(str(error)[:42])
+        nobody: there is no such file, and no buil
+    """
 
 
 class InvalidInput(UnderstudyError, ValueError):

@@ -14,7 +14,15 @@ from understudy.errors import UnderstudyError
 
 
 class NotFitted(UnderstudyError):
-    """Something that is learnt was asked for before there was anything to learn from."""
+    """Something learnt was asked for before `fit`.
+
+    Example:
+        >>> try:
+        ...     us.PoseModel().labels
+        ... except us.NotFitted as error:
+        ...     print(error)
+        PoseModel has no 'model_' yet: call fit first
+    """
 
 
 class Estimator:

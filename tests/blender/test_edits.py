@@ -32,7 +32,7 @@ def fox() -> tuple[Asset, Curves]:
     asset = read(data_file("gltf_khronos/Fox.glb"))
     own = rig.rig_of(asset.characters[0])
     walk = next(each for each in asset.curves if each.name == "Walk")
-    return asset, reduce_keys(walk, own, 0.01 * character_size(own), rotations="euler").curves
+    return asset, reduce_keys(walk, own, tolerance=0.01 * character_size(own), rotations="euler").curves
 
 
 def flying() -> tuple[Asset, Curves]:

@@ -141,3 +141,16 @@ def test_what_a_clip_is_about() -> None:
     )
     facts = summary(Asset(clips=[clip]))["clips"][0]
     assert (facts["labels"], facts["about"], facts["moments"]) == (["yes"], "it nods", {"down": 0.5})
+
+
+def test_skins_and_retargeters_are_told_by_their_headers(understudy, tmp_path) -> None:
+    import understudy as us
+
+    lamp = us.load("lamp")
+    pairs = us.PosePairs.read("lamp", us.load("actor"), lamp).subset([0, 9, 30])
+    us.save(us.Retargeter(lamp, iterations=2).fit(pairs), tmp_path / "lamp.understudy")
+    code, out, _ = understudy("info", tmp_path / "lamp.understudy")
+    assert code == 0 and "retargeter to lamp, 3 pose pairs" in out.decode()
+    us.save(us.Skin("dual").fit(us.Examples.read("cylinder")), tmp_path / "arm.understudy")
+    code, out, _ = understudy("info", tmp_path / "arm.understudy", "--json")
+    assert code == 0 and '"method": "dual"' in out.decode()

@@ -9,7 +9,7 @@ import pytest
 
 from understudy.errors import BadFile
 from understudy.formats import read
-from understudy.perform.model_character import open_model
+from understudy.perform.pose_model import open_model
 
 
 def test_a_label_a_clip_name(acrobat_model: Path) -> None:

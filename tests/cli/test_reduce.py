@@ -52,6 +52,19 @@ def test_free_handles_need_fewer_keys(understudy, dense_file: Path, tmp_path: Pa
     assert code == 0 and row["keys"] < 0.5 * row["keys_before"] and row["error_mm"] <= 2
 
 
+@pytest.mark.parametrize("tolerance", ["20", "20mm", "2cm", " 2 cm", "0.02m"])
+def test_a_tolerance_may_have_a_unit(understudy, dense_file: Path, tmp_path: Path, tolerance: str) -> None:
+    words = ["--tolerance", tolerance, "--clip", "wave", "--json"]
+    code, out, _ = understudy("reduce", dense_file, "-o", tmp_path / "x.glb", *words)
+    assert code == 0 and json.loads(out)["tolerance_mm"] == pytest.approx(20)
+
+
+@pytest.mark.parametrize("tolerance", ["2km", "mm", "two", "nan", "-1mm"])
+def test_what_is_no_length_is_refused(understudy, dense_file: Path, tmp_path: Path, tolerance: str) -> None:
+    code, _, err = understudy("reduce", dense_file, "-o", tmp_path / "x.glb", "--tolerance", tolerance)
+    assert code == 2 and "tolerance" in err
+
+
 def test_all_clips_by_default(understudy, dense_file: Path, tmp_path: Path) -> None:
     code, out, err = understudy("reduce", dense_file, "-o", tmp_path / "x.glb", "--tolerance", "5", "--json")
     row = json.loads(out)

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from understudy.deform import report
-from understudy.deform.comparison import PAINTED_METHOD_NAME, Comparison, compare, hold_out_indices, result_row
+from understudy.deform.comparison import PAINTED_METHOD_NAME, Comparison, compare_skins, hold_out_indices, result_row
 from understudy.deform.examples import Examples
 from understudy.errors import InvalidInput
 
 
 @pytest.fixture(scope="module")
 def result(bending: Examples) -> Comparison:
-    return compare(bending, ["linear", "dual", "pose-space"])
+    return compare_skins(bending, ["linear", "dual", "pose-space"])
 
 
 @pytest.mark.parametrize(("count", "share"), [(2, 0.25), (3, 0.5), (12, 0.25), (400, 0.25), (7, 0.9), (5, 0.01)])
@@ -41,7 +41,7 @@ def test_corrections_beat_the_skin_below_them(result: Comparison) -> None:
 
 
 def test_a_method_that_cannot_be_fitted_says_why(bending: Examples) -> None:
-    few = compare(bending.subset([0, 5]), ["linear", "added-joints"])
+    few = compare_skins(bending.subset([0, 5]), ["linear", "added-joints"])
     problems = {entry.method: entry.problem for entry in few.entries}
     for entry in few.entries:
         assert (entry.measures is None) == bool(problems[entry.method])
@@ -52,16 +52,16 @@ def test_painted_weights_stand_beside_the_fitted(bending: Examples, monkeypatch:
     from understudy.deform import deformer
 
     monkeypatch.setattr(deformer, "METHODS", {"linear": deformer.METHODS["linear"]})
-    assert [entry.method for entry in compare(bending).entries] == [PAINTED_METHOD_NAME, "linear"]
+    assert [entry.method for entry in compare_skins(bending).entries] == [PAINTED_METHOD_NAME, "linear"]
 
 
 def test_bad_wishes_are_refused(bending: Examples) -> None:
     with pytest.raises(InvalidInput, match="there is no deformer 'magic'"):
-        compare(bending, ["magic"])
+        compare_skins(bending, ["magic"])
     with pytest.raises(InvalidInput, match="2 poses or more"):
-        compare(bending.subset([0]))
+        compare_skins(bending.subset([0]))
     with pytest.raises(InvalidInput, match="between 0 and 1"):
-        compare(bending, ["linear"], share=1.5)
+        compare_skins(bending, ["linear"], held_out=1.5)
 
 
 def test_the_report_is_whole_and_needs_nothing_else(result: Comparison, tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_a_real_character_follows_the_pointer(pins: tuple[str, ...]) -> None:
         assert np.linalg.norm(after[:, j] - before[:, j], axis=1).max() < 1e-3 * character_size(rig)
     far = live.update(to=start + np.array((2.0, 2.0, 1.0)))
     assert far.distance <= far.start_distance
-    assert far.reached or far.blocks
+    assert far.reached or far.obstacles
 
 
 def test_a_goal_out_of_reach_is_followed_without_jumps() -> None:
@@ -132,7 +132,7 @@ def test_a_goal_out_of_reach_is_followed_without_jumps() -> None:
         outcome = live.update(to=start + share * np.array((0.4, -0.1, 0.2)))
         places.append(place(live.curves))
         assert outcome.distance <= outcome.start_distance
-    assert not outcome.reached and outcome.blocks
+    assert not outcome.reached and outcome.obstacles
     steps = np.linalg.norm(np.diff(places, axis=0), axis=1)
     assert np.sort(steps)[-2] < 0.03 and np.median(steps) < 0.01, "one jump at most, where it begins anew"
     assert live.drag is not None

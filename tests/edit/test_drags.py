@@ -33,7 +33,7 @@ def test_what_cannot_be_met_ends_no_worse_and_says_why() -> None:
     for k in range(5):
         verdict = drags.judged(infeasible(DINOSAUR, np.random.default_rng([4, k])), SolverSettings())
         outcome = verdict.outcome
-        assert outcome.reached or outcome.blocks
+        assert outcome.reached or outcome.obstacles
         before, after = outcome.start_distance + outcome.start_angle, outcome.distance + outcome.angle
         assert after <= before + 1e-9
         assert verdict.drift < drags.NEAR

@@ -60,7 +60,7 @@ def test_a_blocked_edit_says_so_and_goes_on() -> None:
     pinned = MOVE + 'by = [0, 0.1, 0]\npins = ["upper", "fore"]\n'
     _, _, _, reports = run(pinned + MOVE + "by = [0, 0.01, 0]\n" + MOVE + "to = [9, 9, 9]\n")
     assert [report.reached for report in reports] == [False, True, False]
-    assert "blocked" in reports[0].sentence and reports[0].outcome.blocks
+    assert "blocked" in reports[0].sentence and reports[0].outcome.obstacles
     assert reports[2].outcome.distance <= reports[2].outcome.start_distance
     facts = reports[2].facts()
     assert facts["edit"] == "edit 3" and not facts["reached"] and facts["blocks"][0]["sentence"]

@@ -85,9 +85,9 @@ def test_feasible_goals_are_reached_and_pins_hold(seed: int, kind: str) -> None:
     above = [name.startswith(("left", "skin")) for name in channels.names]  # so that the right side can stay
     other = nudged(rng, channels, start, 0.25, above)
     goal = place(rig, channels, other, "left tip")
-    posed = pose_character(rig, curves, [MovePoint(HAND, 0, to=tuple(goal))], time=1.0, pins=[Pin(Point("right tip"))])
+    posed = pose_character(rig, curves, MovePoint(HAND, 0, to=tuple(goal)), Pin(Point("right tip")), time=1.0)
     size = character_size(rig)
-    assert posed.reached and posed.distance <= 3e-4 * size and not posed.blocks
+    assert posed.reached and posed.distance <= 3e-4 * size and not posed.obstacles
     np.testing.assert_allclose(place(rig, channels, posed.values, "left tip"), goal, atol=4e-4 * size)
     kept = place(rig, channels, posed.values, "right tip") - place(rig, channels, start, "right tip")
     assert np.linalg.norm(kept) <= 1e-4 * size and posed.drift_angle <= 1e-4
@@ -95,9 +95,9 @@ def test_feasible_goals_are_reached_and_pins_hold(seed: int, kind: str) -> None:
 
 def test_a_goal_out_of_reach_is_approached_and_the_pin_named() -> None:
     rig, curves = creature.rig(), creature.curves()
-    far = pose_character(rig, curves, [MovePoint(HAND, 0, by=(0, 0, 5))], time=1.0, pins=[Pin(Point("hips"))])
+    far = pose_character(rig, curves, MovePoint(HAND, 0, by=(0, 0, 5)), Pin(Point("hips")), time=1.0)
     assert not far.reached and far.distance < far.start_distance
-    assert far.blocks[0].kind == "pin" and "'hips'" in far.blocks[0].sentence
+    assert far.obstacles[0].kind == "pin" and "'hips'" in far.obstacles[0].sentence
     assert far.drift <= 1e-4 * character_size(rig)
     world = place(rig, curves.channels, far.values, "left tip") - place(rig, curves.channels, far.values, "spine")
     length = np.linalg.norm(np.array(creature.OFFSETS[2:5]), axis=1)  # the straight chain is as long as its bones
@@ -109,12 +109,10 @@ def test_limits_are_never_broken_and_say_so() -> None:
     start = curves.sample([1.0])[0]
     columns = [n for n, name in enumerate(curves.channels.names) if ".euler." in name]
     limits = [Limit(*curves.channels.names[n].split(".euler."), start[n] - 0.1, start[n] + 0.05) for n in columns]
-    posed = pose_character(
-        rig, curves, [MovePoint(HAND, 0, by=(0, 0.6, 0))], time=1.0, limits=limits, pins=[Pin(Point("hips"))]
-    )
+    posed = pose_character(rig, curves, MovePoint(HAND, 0, by=(0, 0.6, 0)), Pin(Point("hips")), *limits, time=1.0)
     change = (posed.values - start)[columns]
     assert change.max() <= 0.05 + 1e-9 and change.min() >= -0.1 - 1e-9
-    assert not posed.reached and any(block.kind == "limit" for block in posed.blocks)
+    assert not posed.reached and any(block.kind == "limit" for block in posed.obstacles)
 
 
 def test_a_column_outside_of_its_limits_is_brought_within() -> None:
@@ -122,7 +120,7 @@ def test_a_column_outside_of_its_limits_is_brought_within() -> None:
     n = curves.channels.names.index("left arm.euler.y")
     value = curves.sample([1.0])[0, n]
     limit = Limit("left arm", "y", value + 0.1, value + 0.5)
-    posed = pose_character(rig, curves, [MovePoint(HAND, 0, by=(0, 0.02, 0))], time=1.0, limits=[limit])
+    posed = pose_character(rig, curves, MovePoint(HAND, 0, by=(0, 0.02, 0)), limit, time=1.0)
     assert posed.values[n] >= value + 0.1 - 1e-12 and posed.reached
 
 
@@ -131,8 +129,8 @@ def test_stiffness_decides_who_moves() -> None:
     drag = [MovePoint(HAND, 0, by=(0.05, 0.15, 0))]
     names = curves.channels.names
     spine = [n for n, name in enumerate(names) if name.startswith("spine")]
-    soft = pose_character(rig, curves, drag, time=1.0)
-    stiff = pose_character(rig, curves, drag, time=1.0, stiffness={"spine": 50.0})
+    soft = pose_character(rig, curves, *drag, time=1.0)
+    stiff = pose_character(rig, curves, *drag, time=1.0, stiffness={"spine": 50.0})
     assert soft.reached and stiff.reached
     moved = [np.abs((p.values - p.start)[spine]).max() for p in (soft, stiff)]
     assert moved[1] < 0.02 * moved[0]
@@ -142,7 +140,7 @@ def test_the_same_gesture_gives_the_same_pose() -> None:
     rig, curves = creature.rig(), creature.curves(kind="mixed")
     drag = [MovePoint(HAND, 0, by=(0.05, 0.15, 0))]
     np.testing.assert_array_equal(
-        pose_character(rig, curves, drag, time=1.0).values, pose_character(rig, curves, drag, time=1.0).values
+        pose_character(rig, curves, *drag, time=1.0).values, pose_character(rig, curves, *drag, time=1.0).values
     )
 
 
@@ -154,7 +152,7 @@ def test_what_is_light_moves_first() -> None:
     assert cost[names.index("hips.euler.x")] >= cost[names.index("spine.euler.z")]
     assert cost[names.index("spine.euler.z")] > cost[names.index("left arm.euler.y")]
     assert cost[names.index("left tip.euler.x")] >= 1.0
-    posed = pose_character(rig, curves, [MovePoint(HAND, 0, by=(0.0, 0.15, 0.0))], time=1.0)
+    posed = pose_character(rig, curves, MovePoint(HAND, 0, by=(0.0, 0.15, 0.0)), time=1.0)
     change = np.abs(posed.values - posed.start)
     turned = [
         change[[n for n, name in enumerate(names) if name.startswith(joint)]].max() for joint in ("left", "spine")
@@ -183,7 +181,7 @@ def test_a_gesture_does_not_remember_the_way() -> None:
 
     gesture = begin_pose(rig, curves, drag(0.0), time=1.0)
     wandered = [gesture.update(drag(height)).values for height in (0.3, -0.2, 5.0, 0.15)]
-    np.testing.assert_array_equal(wandered[-1], pose_character(rig, curves, drag(0.15), time=1.0).values)
+    np.testing.assert_array_equal(wandered[-1], pose_character(rig, curves, *drag(0.15), time=1.0).values)
     with pytest.raises(InvalidInput, match="began with"):
         gesture.update([MovePoint(Point("spine"), 0, by=(0, 0.1, 0))])
 
@@ -191,7 +189,7 @@ def test_a_gesture_does_not_remember_the_way() -> None:
 def test_bones_do_not_stretch() -> None:
     """A row of the rig has translations and scales of every joint; only those that nothing skinned carries change."""
     rig = DirectRig(puppets.arm())
-    posed = pose_character(rig, rig.rest, [MovePoint(Point("rig:hand"), 0, by=(-0.2, 0.3, 0.1))])
+    posed = pose_character(rig, rig.rest, MovePoint(Point("rig:hand"), 0, by=(-0.2, 0.3, 0.1)))
     assert posed.reached
     changed = {rig.channels.names[n] for n in np.flatnonzero(posed.values != posed.start)}
     stretching = {name for name in changed if ".rotation." not in name}
@@ -211,7 +209,7 @@ def test_what_is_named_is_freed() -> None:
 @pytest.mark.parametrize("kind", ["euler", "rotation"])
 def test_key_pose_keeps_the_keys_and_the_shape_of_tangents(kind: str) -> None:
     rig, curves = creature.rig(), creature.curves(kind=kind)
-    posed = pose_character(rig, curves, [MovePoint(HAND, 0, by=(0.05, 0.15, 0))], time=1.0)
+    posed = pose_character(rig, curves, MovePoint(HAND, 0, by=(0.05, 0.15, 0)), time=1.0)
     keyed = key_pose(curves, 1.0, posed)
     assert keyed.key_count == curves.key_count
     np.testing.assert_allclose(keyed.sample([1.0])[0], posed.values, atol=1e-9)
@@ -226,11 +224,11 @@ def test_key_pose_keeps_the_keys_and_the_shape_of_tangents(kind: str) -> None:
 
 def test_key_pose_refuses_where_there_is_no_key_unless_asked() -> None:
     rig, curves = creature.rig(), creature.curves()
-    posed = pose_character(rig, curves, [MovePoint(HAND, 0, by=(0.05, 0.15, 0))], time=1.5, insert=True)
+    posed = pose_character(rig, curves, MovePoint(HAND, 0, by=(0.05, 0.15, 0)), time=1.5, insert=True)
     with pytest.raises(InvalidInput, match=r"no key at 1.5 s of"):
         key_pose(curves, 1.5, posed)
     with pytest.raises(InvalidInput, match=r"no channel has a key at 1.5 s"):
-        pose_character(rig, curves, [MovePoint(HAND, 0, by=(0.05, 0.15, 0))], time=1.5)
+        pose_character(rig, curves, MovePoint(HAND, 0, by=(0.05, 0.15, 0)), time=1.5)
     keyed = key_pose(curves, 1.5, posed, insert=True)
     np.testing.assert_allclose(keyed.sample([1.5])[0], posed.values, atol=1e-9)
     np.testing.assert_allclose(keyed.sample([0.5, 2.5]), curves.sample([0.5, 2.5]), atol=1e-9)
@@ -240,17 +238,17 @@ def test_bad_input_is_one_sentence() -> None:
     rig, curves = creature.rig(), creature.curves()
     drag = [MovePoint(HAND, 0, by=(0, 0.1, 0))]
     for text, call in {
-        "pinned and moved": lambda: pose_character(rig, curves, drag, time=1.0, pins=[Pin(HAND)]),
-        "needs a time": lambda: pose_character(rig, curves, drag),
-        "within animation": lambda: pose_character(rig, curves, drag, time=99.0),
-        "at least one move": lambda: pose_character(rig, curves, [], time=1.0),
+        "pinned and moved": lambda: pose_character(rig, curves, *drag, Pin(HAND), time=1.0),
+        "needs a time": lambda: pose_character(rig, curves, *drag),
+        "within animation": lambda: pose_character(rig, curves, *drag, time=99.0),
+        "at least one move": lambda: pose_character(rig, curves, time=1.0),
         "has no joint 'tail'|tail": lambda: pose_character(
-            rig, curves, [MovePoint(Point("tail"), 0, by=(0, 0, 1))], time=1.0
+            rig, curves, MovePoint(Point("tail"), 0, by=(0, 0, 1)), time=1.0
         ),
-        "stiffness": lambda: pose_character(rig, curves, drag, time=1.0, stiffness={"tail": 2.0}),
-        "row of the rig": lambda: pose_character(rig, np.full(rig.channels.width, np.nan), drag),
+        "stiffness": lambda: pose_character(rig, curves, *drag, time=1.0, stiffness={"tail": 2.0}),
+        "row of the rig": lambda: pose_character(rig, np.full(rig.channels.width, np.nan), *drag),
         "other channels": lambda: key_pose(
-            curves, 0.0, pose_character(rig, creature.curves(kind="rotation"), drag, time=0.0)
+            curves, 0.0, pose_character(rig, creature.curves(kind="rotation"), *drag, time=0.0)
         ),
     }.items():
         with pytest.raises(InvalidInput, match=text):
@@ -274,7 +272,7 @@ def test_the_lamp_looks_up_within_its_own_limits() -> None:
             if f"{joint}.euler.{axis}" in names:
                 at = start[names.index(f"{joint}.euler.{axis}")]
                 limits.append(Limit(joint, axis, min(np.radians(low), at), max(np.radians(high), at)))
-    posed = pose_character(rig, curves, [MovePoint(Point("Head"), 0, by=(0.0, 0.03, 0.05))], time=t, pins=[Pin(Point("Base"))], limits=limits)  # fmt: skip # noqa: E501
+    posed = pose_character(rig, curves, MovePoint(Point("Head"), 0, by=(0.0, 0.03, 0.05)), Pin(Point("Base")), *limits, time=t)  # fmt: skip # noqa: E501
     assert posed.drift <= 1e-4 * character_size(rig)
     assert posed.distance < 0.1 * posed.start_distance
     for limit in limits:
@@ -292,7 +290,7 @@ def test_the_dragon_by_its_controls() -> None:
     moving = np.linalg.norm(rig.joints(other[None])[0, :, :3, 3] - rig.joints(rig.rest[None])[0, :, :3, 3], axis=1)
     joint = skeleton.names[int(np.argmax(moving))]
     goal = rig.joints(other[None])[0, skeleton.index(joint), :3, 3]
-    posed = pose_character(rig, rig.rest, [MovePoint(Point(joint), 0, to=tuple(goal))])
+    posed = pose_character(rig, rig.rest, MovePoint(Point(joint), 0, to=tuple(goal)))
     assert posed.reached
     assert (posed.values >= controls.low - 1e-9).all() and (posed.values <= controls.high + 1e-9).all()
     after = rig.joints(posed.values[None])[0, skeleton.index(joint), :3, 3]
@@ -319,7 +317,7 @@ def test_real_characters_reach_what_they_can(file: str, hand: str, foot: str) ->
     free = np.array([name.startswith(names) for name in rig.channels.names])
     for _ in range(5):
         goal = place(rig, rig.channels, nudged(rng, rig.channels, row, 0.15, free), hand)
-        posed = pose_character(rig, row, [MovePoint(Point(hand), 0, to=tuple(goal))], pins=[Pin(Point(foot))])
+        posed = pose_character(rig, row, MovePoint(Point(hand), 0, to=tuple(goal)), Pin(Point(foot)))
         assert posed.reached and posed.drift <= 1e-4 * size and posed.drift_angle <= 1e-4
         np.testing.assert_allclose(place(rig, rig.channels, posed.values, hand), goal, atol=4e-4 * size)
 
@@ -328,18 +326,16 @@ def test_a_pose_at_a_key_uses_channels_with_keys_there() -> None:
     rig, curves = creature.rig(), creature.curves(3, shared=False)
     arm = next(curve for curve in curves.curves if curve.channel.target == "left arm")
     time = float(arm.times[1])
-    posed = pose_character(rig, curves, [MovePoint(HAND, 0, by=(0.0, 0.03, 0.0))], time=time)
+    posed = pose_character(rig, curves, MovePoint(HAND, 0, by=(0.0, 0.03, 0.0)), time=time)
     moved = {curves.channels.names[n].split(".")[0] for n in np.flatnonzero(posed.values != posed.start)}
     assert moved == {"left arm"}
     assert key_pose(curves, time, posed).key_count == curves.key_count
-    assert (
-        len(pose_character(rig, curves, [MovePoint(HAND, 0, by=(0.0, 0.03, 0.0))], time=time, insert=True).values) > 0
-    )
+    assert len(pose_character(rig, curves, MovePoint(HAND, 0, by=(0.0, 0.03, 0.0)), time=time, insert=True).values) > 0
 
 
 def test_smooth_keys_stay_smooth() -> None:
     rig, curves = puppets.rig(), smooth_tangents(puppets.wave())
-    posed = pose_character(rig, curves, [MovePoint(Point("rig:hand"), 0, by=(0.05, 0.1, 0))], time=0.5)
+    posed = pose_character(rig, curves, MovePoint(Point("rig:hand"), 0, by=(0.05, 0.1, 0)), time=0.5)
     keyed = key_pose(curves, 0.5, posed)
     for curve in keyed.curves:
         arriving, leaving = key_slopes(curve)

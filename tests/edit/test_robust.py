@@ -138,7 +138,7 @@ def check_promises(seed: int) -> None:
     close = SolverSettings().tolerance
     assert outcome.distance <= max(outcome.start_distance, close * character_size(rig)) + 1e-12
     assert outcome.angle <= max(outcome.start_angle, close) + 1e-12
-    assert bool(outcome.blocks) != outcome.reached
+    assert bool(outcome.obstacles) != outcome.reached
     size, times = character_size(rig), np.linspace(0, LENGTH, 100)
     tolerance = MAX_DRIFT_RATIO * SolverSettings().drift * size * 1.1 + 1e-9
     kept = prepare_problem(rig, curves, edit).kept

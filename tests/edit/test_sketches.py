@@ -87,9 +87,7 @@ def test_a_stroke_on_a_screen_asks_for_what_is_seen() -> None:
 def test_pins_hold_under_a_sketch() -> None:
     rig, curves = creature.rig(), creature.curves(2, "rotation")
     other = perturbed(curves, 3, 1, 2, only="left")
-    done = sketch_path(
-        rig, curves, TIP, place(rig, other, np.linspace(1, 2, 100)), 1, 2, pins=[Pin(Point("right tip"))]
-    )
+    done = sketch_path(rig, curves, TIP, place(rig, other, np.linspace(1, 2, 100)), 1, 2, Pin(Point("right tip")))
     size = character_size(rig)
     assert done.drift <= 1e-3 * size and done.drift_angle <= 1e-3
     assert done.distance < 0.1 * done.start_distance

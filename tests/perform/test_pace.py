@@ -16,7 +16,7 @@ from understudy.perform.runtime.state import FollowPath
 
 @pytest.fixture(scope="module")
 def performer() -> Performer:
-    return Performer(lamp_model(), lamp_rig(), 24.0, seed=3)
+    return Performer(lamp_model(), lamp_rig(), 24.0, seed=3, layers=False)
 
 
 def test_a_logarithm_that_has_come_full_circle_is_no_jolt(performer: Performer) -> None:

@@ -32,6 +32,7 @@ class StandIn:
     """Takes as long for a command as its `seconds` say, or six frames, and shows its frame number."""
 
     rate = 10.0
+    rig = SimpleNamespace(character=SimpleNamespace(name="stand-in"))
 
     def __init__(self) -> None:
         self.told: list[tuple[int, str]] = []

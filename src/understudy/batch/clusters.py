@@ -16,7 +16,8 @@ import importlib.util
 import logging
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
 
@@ -45,15 +46,11 @@ def open_backend(workers: int | None, cluster: str | None, threads: bool) -> Ite
     """The arguments of `joblib.parallel_config`; a cluster that is started here is stopped afterwards."""
     kind = check(cluster)
     if kind == "dask":
-        from understudy.batch.dask_backend import DaskBackend
-
         with _dask(workers, cluster or "") as client:
-            yield {"backend": DaskBackend(client=client), "n_jobs": -1}
+            yield {"backend": _dask_backend(client), "n_jobs": -1}
     elif kind == "ray":
         with _ray(workers, cluster or ""):
-            from understudy.batch.ray_backend import RayBackend
-
-            yield {"backend": RayBackend(), "n_jobs": -1 if workers is None else workers}
+            yield {"backend": _ray_backend(), "n_jobs": -1 if workers is None else workers}
     elif threads:
         yield {"backend": "threading", "n_jobs": workers}
     else:
@@ -82,6 +79,33 @@ def _dask(workers: int | None, cluster: str) -> Iterator[Any]:
         yield client
 
 
+def _dask_backend(client: Any) -> Any:
+    """joblib's Dask backend, which also notices workers that died: joblib's own would wait for them forever."""
+    from joblib._dask import DaskDistributedBackend
+
+    class DaskBackend(DaskDistributedBackend):
+        """Reports a job that ended with an exception to joblib, as the parent class does for successful ones."""
+
+        def effective_n_jobs(self, n_jobs: int) -> int:
+            """The cluster's cores; at least two, since joblib runs the jobs of a single worker in this process."""
+            return max(2, int(super().effective_n_jobs(n_jobs)))
+
+        def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> Future[Any]:
+            future: Future[Any] = super().submit(func, callback)
+
+            def report_failure(ended: Future[Any]) -> None:
+                if callback and ended.exception() is not None:
+                    callback(ended)
+
+            future.add_done_callback(report_failure)
+            return future
+
+        def retrieve_result_callback(self, out: Any) -> Any:
+            return out.result() if isinstance(out, Future) else super().retrieve_result_callback(out)
+
+    return DaskBackend(client=client)
+
+
 @contextmanager
 def _ray(workers: int | None, cluster: str) -> Iterator[None]:
     """A Ray connection, without usage statistics unless the user enables them."""
@@ -104,6 +128,18 @@ def _ray(workers: int | None, cluster: str) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _ray_backend() -> Any:
+    """Ray's backend for joblib, which yields results as they arrive, like joblib's other backends."""
+    from ray.util.joblib.ray_backend import RayBackend
+
+    class GeneratorBackend(RayBackend):
+        """Enables generators, which the parent class inherits as disabled from joblib's process pool."""
+
+        supports_return_generator = True
+
+    return GeneratorBackend()
 
 
 def _first_line(error: BaseException) -> str:

@@ -8,16 +8,17 @@ limits of joints. The code that builds these files is the folder `assets` of the
 from __future__ import annotations
 
 import json
+import tempfile
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from understudy import checks
-from understudy.character import Asset
+from understudy import checks, formats
+from understudy.character import Asset, Character
 from understudy.checks import Array
-from understudy.errors import InvalidInput
+from understudy.errors import BadFile, InvalidInput
 
 if TYPE_CHECKING:
     from understudy.character import Controls
@@ -110,6 +111,59 @@ def limits(name: str) -> Limits:
     joint without limits rotates freely.
     """
     return _all_limits().get(checks.one_of(name, "cast member", MEMBERS), {})
+
+
+def open_asset(source: str | Path, **options: Any) -> Asset:
+    """The asset of a file or of a member of the cast; `options` are those of the file's reader.
+
+    A name without an ending that is no file is looked for in the cast.
+    """
+    path = Path(source)
+    if path.exists() or path.suffix or path.parent != Path():
+        return formats.read(path, **options)
+    if str(source) not in names():
+        built_in = ", ".join(names())
+        raise BadFile(source, f"there is no such file, and no built-in character of that name ({built_in})")
+    return load(str(source))
+
+
+def member_of_cast(character: Character) -> str:
+    """The name of the member of the cast that a character is; empty where it is none, or was changed."""
+    if character.name not in names():
+        return ""
+    own = _member(character.name)
+    same = (
+        own.skeleton.names == character.skeleton.names
+        and (own.skeleton.translations == character.skeleton.translations).all()
+        and own.vertex_count == character.vertex_count
+        and (own.layers is None) == (character.layers is None)
+    )
+    return character.name if same else ""
+
+
+@lru_cache
+def _member(name: str) -> Character:
+    from understudy.cast import archive
+
+    return archive.read(arrays_file(name)).character()
+
+
+def character_to_glb(character: Character) -> bytes:
+    """A character as the bytes of a GLB."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, "character.glb")
+        formats.write(Asset([character]), place)
+        return place.read_bytes()
+
+
+def restore_character(member: str, glb: bytes) -> Character:
+    """The character that a file holds: the member of the cast of that name, or that of the bytes of a GLB."""
+    if member:
+        return load(member).character()
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, "character.glb")
+        place.write_bytes(glb)
+        return formats.read(place).character()
 
 
 def arrays_file(name: str) -> Path:

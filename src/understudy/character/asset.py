@@ -31,9 +31,25 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Character:
-    """A named skeleton with zero or more parts. Vertices and triangles of the whole are those of the parts in order.
+    """A named skeleton with zero or more parts.
 
-    A character with `layers` is moved by its controls; without, by its joints and shape weights.
+    Vertices and triangles of the whole are those of the parts in order. A character with `layers` is moved by its
+    controls; without, by its joints and shape weights.
+
+    Args:
+        name: Name of the character.
+        skeleton: Its J joints: names, parents and rest pose, in metres.
+        parts: Meshes, each with its skin binding.
+        bones: Numbers (B,) of the joints that count as such where no mesh is skinned to the skeleton; None: all.
+        layers: Controls that move joints, shapes and a lattice; None where there are none.
+
+    Raises:
+        InvalidInput: If skins, shapes or layers do not fit the skeleton and the meshes.
+
+    Example:
+        >>> lamp = us.load("lamp").character()
+        >>> lamp.name, lamp.vertex_count > 1000, "Head" in lamp.skeleton
+        ('lamp', True, True)
     """
 
     name: str
@@ -106,7 +122,23 @@ class Character:
 
 @dataclass(frozen=True, eq=False)
 class Asset:
-    """The characters and animations of one file, and `notes`: a line for each thing that reading dropped or changed."""
+    """What one file holds: characters, clips, curves, and notes.
+
+    Args:
+        characters: The characters.
+        clips: Dense animations, at a fixed rate.
+        curves: Keyframed animations.
+        notes: A line for each thing that reading dropped or changed.
+        format: Name of the format that the asset was read from; empty where it was made in Python.
+
+    Raises:
+        InvalidInput: If two animations have the same name.
+
+    Example:
+        >>> lamp = us.load("lamp")
+        >>> us.Asset(lamp.characters, curves=[lamp.animation("hop")]).animations[0].name
+        'hop'
+    """
 
     characters: tuple[Character, ...] = ()
     clips: tuple[Clip, ...] = ()
@@ -135,7 +167,17 @@ class Asset:
         return (*self.curves, *self.clips)
 
     def animation(self, name: str | None = None) -> Curves | Clip:
-        """The animation of that name, or the first. `Walk` finds Blender's `Armature|Walk` if that is unique."""
+        """One of the animations, as it is.
+
+        Args:
+            name: Name of the animation; None takes the first. `Walk` finds Blender's `Armature|Walk` if that is unique.
+
+        Returns:
+            The animation.
+
+        Raises:
+            InvalidInput: If there is none, or none of that name.
+        """
         if not self.animations:
             raise InvalidInput("there is no animation in this asset")
         if name is None:
@@ -148,14 +190,35 @@ class Asset:
         return exact[0]
 
     def clip(self, name: str | None = None, rate: float | None = None) -> Clip:
-        """The animation of that name (or the first) as a dense clip, at its own rate or another."""
+        """One of the animations as a dense clip.
+
+        Args:
+            name: Name of the animation, as in `animation`; None takes the first.
+            rate: Frames a second; None takes that of the animation.
+
+        Returns:
+            The clip.
+
+        Raises:
+            InvalidInput: If there is none, or none of that name.
+        """
         animation = self.animation(name)
         if isinstance(animation, Curves):
             return animation.clip(rate)
         return animation if rate is None or rate == animation.rate else animation.resample(rate)
 
     def character(self, name: str | None = None) -> Character:
-        """The character of that name, or the first."""
+        """One of the characters.
+
+        Args:
+            name: Name of the character; None takes the first.
+
+        Returns:
+            The character.
+
+        Raises:
+            InvalidInput: If there is none, or none of that name.
+        """
         if not self.characters:
             raise InvalidInput("there is no character in this asset")
         if name is None:

@@ -18,10 +18,28 @@ from understudy.maths import quaternion, resample
 
 @dataclass(frozen=True, eq=False)
 class Clip:
-    """F frames of C columns. Frame f is at `start + f / rate` seconds of the file's clock.
+    """Dense animation: F frames of C columns at a fixed rate. Frame f is at `start + f / rate` seconds.
 
     Rotations are made continuous in time, and unit where they are not near it (`checks.NEAR_UNIT`). Only marker columns
-    may hold NaN (not seen). `about` describes the motion in words, `moments` name times of the same clock.
+    may hold NaN, where a marker is not seen.
+
+    Args:
+        name: Name of the clip.
+        channels: What the columns mean: joints, shape weights, controls or markers.
+        values: Values (F, C): metres, quaternions x, y, z, w, weights, or what the channels say.
+        rate: Frames a second.
+        start: Time of the first frame, in seconds of the file's own clock.
+        labels: What the clip shows, such as `happy`.
+        about: The clip in words.
+        moments: Named times, in seconds of the same clock.
+
+    Raises:
+        InvalidInput: If there is no frame, the width does not fit the channels, or a value is not finite.
+
+    Example:
+        >>> clip = us.load("lamp").clip("hop", rate=12)
+        >>> clip.values.shape == (len(clip), clip.channels.width), clip.duration
+        (True, 6.0)
     """
 
     name: str
@@ -86,14 +104,28 @@ class Clip:
         return (len(self) - 1) / self.rate
 
     def get(self, target: str, kind: str) -> Array | None:
-        """(F, n) the columns of one channel, or None where the clip has no such channel."""
+        """The columns of one channel.
+
+        Args:
+            target: Name of the joint, part, control or marker.
+            kind: Kind of the channel, such as `rotation` or `translation`.
+
+        Returns:
+            The columns (F, n), or None where the clip has no such channel.
+        """
         columns = self.channels.slice(target, kind)
         return None if columns is None else self.values[:, columns]
 
     def sample(self, times: Any, method: str = "linear") -> Array:
-        """(M, C) values at any times, held beyond the ends.
+        """Values at any times, held beyond the ends.
 
-        "linear" between frames, with slerp for rotations; "cubic" and "monotone" as in `maths.resample`.
+        Args:
+            times: Times (M,), in seconds of the file's own clock.
+            method: `"linear"` between frames, with slerp for rotations; `"cubic"` or `"monotone"` as in
+                `maths.resample`.
+
+        Returns:
+            Values (M, C).
         """
         rotations = self.channels.columns_of("rotation")[::4]
         return resample.sample(self.values, self.rate, np.asarray(times) - self.start, method, rotations)
@@ -104,11 +136,26 @@ class Clip:
         return len(self)
 
     def frame_times(self, rate: float | None = None) -> Array:
-        """(F',) the times of the frames at another rate, the last of them still within the clip."""
+        """Times of the frames at another rate.
+
+        Args:
+            rate: Frames a second; None takes that of the clip.
+
+        Returns:
+            Times (F',), in seconds; the last of them is still within the clip.
+        """
         return self.times if rate is None else resample.frame_times(self.start, self.start + self.duration, rate)
 
     def resample(self, rate: float, method: str = "linear") -> Clip:
-        """The same motion at another rate."""
+        """The same motion at another rate.
+
+        Args:
+            rate: Frames a second.
+            method: As in `sample`.
+
+        Returns:
+            The new clip.
+        """
         values = self.sample(self.frame_times(rate), method)
         return Clip(self.name, self.channels, values, rate, self.start, self.labels, self.about, self.moments)
 

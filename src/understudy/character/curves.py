@@ -30,9 +30,23 @@ DEFAULT_RATE_FPS = 30.0
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """A named set of curves, no two on the same channel; `rate` is the rate of its keys, or the best one to bake at.
+    """Keyframed animation: a named set of curves, no two of them on the same channel.
 
-    `about` describes the motion in words, `moments` name times of the file's clock.
+    Args:
+        name: Name of the animation.
+        curves: The curves, each with its channel, keys and tangents.
+        labels: What the animation shows, such as `happy`.
+        rate: Frames a second that it was keyed in, or is best baked at; None finds it from the times of the keys.
+        about: The animation in words.
+        moments: Named times, in seconds of the file's own clock.
+
+    Raises:
+        InvalidInput: If there is no curve, or two are on the same channel.
+
+    Example:
+        >>> curves = us.load("lamp").animation("curious")
+        >>> curves.sample([0.0, 0.5]).shape == (2, curves.channels.width), curves.clip(rate=12).rate
+        (True, 12.0)
     """
 
     name: str
@@ -99,11 +113,25 @@ class Curves:
         return resample.frame_count(self.start, self.end, self.rate)
 
     def frame_times(self, rate: float | None = None) -> Array:
-        """(F,) the times of the frames from the first key to the last."""
+        """Times of the frames from the first key to the last.
+
+        Args:
+            rate: Frames a second; None takes that of the animation.
+
+        Returns:
+            Times (F,), in seconds.
+        """
         return resample.frame_times(self.start, self.end, self.rate if rate is None else rate)
 
     def sample(self, times: Any) -> Array:
-        """(M, C) values at any times, columns in the order of `channels`, rotations continuous in time."""
+        """Values at any times.
+
+        Args:
+            times: Times (M,), in seconds of the file's own clock.
+
+        Returns:
+            Values (M, C), columns in the order of `channels`, rotations continuous in time.
+        """
         times = np.atleast_1d(np.asarray(times, np.float64))
         values = np.empty((len(times), self.channels.width))
         batch = self._batch
@@ -113,7 +141,14 @@ class Curves:
         return continuous(self.channels, values)
 
     def with_curves(self, new: Mapping[int, Curve]) -> Curves:
-        """The same with some curves replaced, by number, each by one on the same channel."""
+        """The same animation with some curves replaced.
+
+        Args:
+            new: Curves by the number of the curve that they replace, each on the same channel.
+
+        Returns:
+            The new animation.
+        """
         curves = list(self.curves)
         for number, curve in new.items():
             curves[number] = curve
@@ -127,7 +162,14 @@ class Curves:
         return CurveBatch(self.curves, self.channels.offsets)
 
     def clip(self, rate: float | None = None) -> Clip:
-        """The dense clip at a rate."""
+        """The animation as a dense clip.
+
+        Args:
+            rate: Frames a second; None takes that of the animation.
+
+        Returns:
+            The clip.
+        """
         rate = self.rate if rate is None else checks.positive(rate, "rate")
         values = self.sample(self.frame_times(rate))
         return Clip(self.name, self.channels, values, rate, self.start, self.labels, self.about, self.moments)

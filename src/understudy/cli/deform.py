@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     from understudy.deform.examples import Examples
 
 HEAT_MAP_PIXELS = (420, 320)  # width, height
+
+DEFORMER_ENDINGS = (".understudy", ".npz")
 
 frames = click.option(
     "--frames", type=click.IntRange(2, 400), metavar="N", help="Use at most N poses, evenly spread; 400 by default."
@@ -73,7 +74,7 @@ def compare_command(
 ) -> None:
     """Fit every method to some poses of EXAMPLES, measure it on the others, and write a report."""
     from understudy.deform import report
-    from understudy.deform.comparison import compare, result_row
+    from understudy.deform.comparison import compare_skins, result_row
 
     report.check_place(Path(output))
     silent = quiet or as_json
@@ -81,22 +82,21 @@ def compare_command(
     if not as_json:
         options.echo_notes(notes, quiet)
     with options.progress("comparing", silent) as progress:
-        result = compare(found, methods, hold_out, seed, report=lambda name, done, total: progress(done, total))
+        result = compare_skins(found, methods, hold_out, seed, report=lambda name, done, total: progress(done, total))
     drawn = heat_maps(result, math.radians(azimuth), silent) if pictures else {}
     report.write_report(result, output, Path(examples).stem, drawn, notes)
     rows = [result_row(entry) for entry in result.entries]
     if as_json:
         options.echo_json({"output": output, "examples": examples, "methods": rows, "notes": notes})
     else:
-        for line in result_table(rows):
-            click.echo(line)
+        click.echo(result.table())
         if not quiet:
             click.echo(f"{Path(output) / 'index.html'}", err=True)
 
 
 @command.command(name="fit")
 @click.argument("examples")
-@options.output(help="x.npz for the fitted deformer, x.glb for linear blend with corrective shapes.")
+@options.output(help="x.understudy for the fitted deformer, x.glb for linear blend with corrective shapes.")
 @click.option("--method", required=True, metavar="NAME", help="Which deformer; `skin methods` lists them.")
 @click.option(
     "--set", "changes", multiple=True, metavar="KEY=VALUE", help="A setting of the method; may be given several times."
@@ -125,16 +125,17 @@ def fit_command(
 
     kind = registry.method_class(method)
     ending = Path(output).suffix.lower()
-    if ending not in (".npz", ".glb", ".gltf"):
-        raise Unsupported(output, f"a deformer is not written as {ending or 'this'}; written are: .npz, .glb, .gltf")
+    if ending not in (*DEFORMER_ENDINGS, ".glb", ".gltf"):
+        able = ", ".join((*DEFORMER_ENDINGS, ".glb", ".gltf"))
+        raise Unsupported(output, f"a deformer is not written as {ending or 'this'}; written are: {able}")
     silent = quiet or as_json
     found, notes = read_examples(examples, frames, silent)
     settings = settings_from(kind.Settings, changes)
     with options.progress(f"fitting {method}", silent, counted=False) as progress:
         deformer = kind.fit(found, settings, seed, progress)
     facts: dict[str, Any] = {"output": output, "method": method, "poses": len(found), **fit_errors(deformer, found)}
-    if ending == ".npz":
-        registry.save(deformer, output)
+    if ending in DEFORMER_ENDINGS:
+        registry.save(deformer, output, {"seed": seed})
     else:
         played = make_playable(deformer, found, Path(output).stem, shapes)
         notes = [*notes, *played.notes, *formats.write(played.asset, output)]
@@ -208,13 +209,10 @@ def methods_command(as_json: bool) -> None:
 
 
 def read_examples(source: str, frames: int | None, quiet: bool) -> tuple[Examples, list[str]]:
-    """Examples and notes, with a progress bar while they are read or computed."""
-    from understudy import cast
+    """Examples and notes, with a bar while they are read or solved."""
     from understudy.deform import example_files
 
     with options.progress(f"reading {source}", quiet, counted=False) as progress:
-        if source in cast.names() and not Path(source).exists():
-            return example_files.examples_from_asset(cast.load(source), source, frames, progress)
         return example_files.read(source, frames, progress)
 
 
@@ -257,18 +255,6 @@ def heat_maps(result: Comparison, azimuth: float, quiet: bool) -> dict[str, byte
             draw(entry.method, found, np.linalg.norm(found - truth, axis=1), camera, stage)
             progress(done + 1, len(measured))
     return pictures
-
-
-def result_table(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """The lines of the result table for a terminal."""
-    head = ("rms mm", "worst mm", "volume %", "stretch %", "bytes", "fit s", "us/frame")
-    keys = ("rms_mm", "worst_mm", "volume_loss_percent", "edge_stretch_percent", "bytes_a_vertex", "fit_seconds")
-    yield f"{'method':<22}" + "".join(f"{name:>11}" for name in head)
-    for each in rows:
-        if "problem" in each:
-            yield f"{each['method']:<22} {each['problem']}"
-            continue
-        yield f"{each['method']:<22}" + "".join(f"{each[key]:>11.4g}" for key in (*keys, "frame_microseconds"))
 
 
 def settings_from(kind: type, changes: tuple[str, ...]) -> dict[str, Any] | None:

@@ -27,7 +27,7 @@ from understudy.cli.perform import command_lines, perform_script, write_performa
 from understudy.cli.render import Size
 from understudy.cli.studio import announce
 from understudy.errors import UnderstudyError
-from understudy.perform.model_character import MODEL_SUFFIX, open_model
+from understudy.perform.pose_model import MODEL_SUFFIX, open_model
 
 if TYPE_CHECKING:
     from understudy.studio.document import CharacterEntry, ModelEntry
@@ -93,7 +93,7 @@ def write_files(who: str, folder: Path, seed: int, size: tuple[int, int], learne
     for path in (video, file):
         with _report_duration(f"wrote {path}", quiet) as say:
             view = {"size": size, "azimuth": 0.35, "target": CAMERA_TARGETS.get(who)}
-            write_performance(done, opened, str(path), path.suffix, str(scene), view, 0, quiet)
+            write_performance(done, str(path), path.suffix, view, 0, quiet)
             say(f"{path.stat().st_size / 1e6:.1f} MB")
     if not quiet:
         click.echo(f"all in {time.perf_counter() - began:.0f} s. Change {scene} and see what it does:", err=True)

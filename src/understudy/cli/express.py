@@ -16,7 +16,7 @@ from understudy.cli.express_output import character_of, check_target, view_setti
 from understudy.cli.options import target_ending
 from understudy.cli.render import size_option
 from understudy.errors import BadFile, InvalidInput, Unsupported
-from understudy.perform.model_character import MODEL_SUFFIX
+from understudy.perform.pose_model import MODEL_SUFFIX
 
 if TYPE_CHECKING:
     from understudy.express.acting.life import Viseme
@@ -277,19 +277,13 @@ def picture_command(
 
 
 def open_takes(name: str, kind: str, rate: float | None) -> tuple[list[ExpressionSequence], Any, list[str]]:
-    """The preprocessed takes of a manifest or of a character's clips, the manifest's regions if any, and notes."""
-    from understudy.express.preprocessing import preprocess
+    """The prepared takes of a manifest or of a character's clips, regions where a manifest names any, and notes."""
+    from understudy import cast
+    from understudy.express.face_graph import read_manifest_takes, takes_of_asset
 
     if Path(name).suffix.lower() == ".toml":
-        from understudy.express.manifest import read_manifest
-
-        manifest = read_manifest(name)
-        takes = preprocess(manifest.sequences, rate=rate, regions=manifest.regions)
-        return takes, manifest.regions, list(dict.fromkeys(note for take in takes for note in take.notes))
-    from understudy import cast
-    from understudy.character import rig
-    from understudy.express.from_clips import sequences_of
-
+        takes, regions, notes = read_manifest_takes(name, rate)
+        return takes, regions, list(notes)
     asset = options.open_input(name)
     if not asset.characters or not asset.animations:
         raise BadFile(name, "a character with labelled clips, or a manifest (.toml), was expected")
@@ -297,16 +291,12 @@ def open_takes(name: str, kind: str, rate: float | None) -> tuple[list[Expressio
         raise BadFile(name, "its clips carry no labels; name them in a manifest (.toml) instead")
     if kind == "landmarks" and (name != "face" or name not in cast.names()):
         raise InvalidInput(f"landmarks are known of the built-in face only, not of {name!r}; build it as weights")
-    vertices = cast.FACE_LANDMARKS if kind == "landmarks" else None
-    takes = sequences_of(rig.rig_of(asset.character()), asset.animations, vertices, rate)
-    notes = [note for take in takes for note in take.notes]
-    # hand animation has no jitter and returns to neutral; landmarks contain the movement of the head
-    prepared = preprocess(takes, steady=kind == "landmarks", liken=kind == "landmarks", jitter=0.0, sigmoid=0.0)
-    return prepared, None, list(dict.fromkeys([*asset.notes, *notes]))
+    takes, notes = takes_of_asset(asset, cast.FACE_LANDMARKS if kind == "landmarks" else None, rate)
+    return takes, None, list(notes)
 
 
 def open_graph(path: str) -> ExpressionGraph:
-    """The graph of a file, or of a built-in character, which is built now."""
+    """The graph of a file, or of a built-in character, built now."""
     from understudy import cast
     from understudy.express.graph import expression_graph, graph_builder
 

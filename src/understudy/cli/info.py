@@ -11,7 +11,7 @@ import click
 
 from understudy.cli import options
 from understudy.errors import UnderstudyError
-from understudy.perform.model_character import is_model, open_model
+from understudy.perform.pose_model import is_model, open_model
 
 if TYPE_CHECKING:
     from understudy.character import Asset, Character, Clip, Controls, Curves
@@ -77,11 +77,30 @@ def _face_graph(path: str, as_json: bool) -> None:
         click.echo(line)
 
 
+def _other_learnt(path: str, header: dict[str, Any], as_json: bool) -> None:
+    """A retargeter or a skin, from the header of its file."""
+    told = {"format": header["kind"], "bytes": Path(path).stat().st_size, "settings": header.get("settings", {})}
+    if header["kind"] == "skin":
+        told["method"] = header["method"]
+        about = f"{header['method']} skin"
+    else:
+        told |= {"character": header["name"], "pairs": len(header["pairs"]), "markers": len(header["markers"])}
+        about = f"retargeter to {header['name']}, {told['pairs']} pose pairs"
+    if as_json:
+        options.echo_json(told)
+        return
+    click.echo(f"{path} ({about}, {told['bytes'] / 1024:.0f} KB)")
+
+
 def _model(path: str, as_json: bool, quiet: bool) -> None:
     from understudy import storage
 
-    if storage.read_header(path).get("kind") == "face graph":
+    header = storage.read_header(path)
+    if header.get("kind") == "face graph":
         _face_graph(path, as_json)
+        return
+    if header.get("kind") in ("retargeter", "skin"):
+        _other_learnt(path, header, as_json)
         return
     opened = open_model(path)
     facts: dict[str, Any] = {"format": "model", "character": opened.character.name, "bytes": Path(path).stat().st_size}

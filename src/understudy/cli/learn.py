@@ -16,7 +16,7 @@ from understudy.cli import options
 from understudy.cli.info import model_facts, model_table
 from understudy.cli.options import InputJobs
 from understudy.errors import InvalidInput
-from understudy.perform.model_character import MODEL_SUFFIX, prepare_library
+from understudy.perform.pose_model import MODEL_SUFFIX, prepare_library
 
 if TYPE_CHECKING:
     from understudy.perform.library import ClipLibrary
@@ -124,7 +124,7 @@ def fit_with_progress(
     library: ClipLibrary, settings: Any, target: str, workers: int | None, cluster: str | None, quiet: bool
 ) -> PerformanceModel:
     """Fit the model of a library with a progress bar; finished labels are kept beside the target."""
-    from understudy.perform import model_character
+    from understudy.perform import pose_model
 
     mapper: Any = None
     if cluster is not None:
@@ -137,7 +137,7 @@ def fit_with_progress(
         _checkpoint_folder("-" if elsewhere else target) as kept,
         options.progress(what, quiet, counted=False) as report,
     ):
-        return model_character.fit_model(library, settings, report, workers, mapper, kept)
+        return pose_model.fit_model(library, settings, report, workers, mapper, kept)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from understudy.errors import InvalidInput, UnderstudyError, Unsupported
-from understudy.perform.model_character import is_model
+from understudy.perform.pose_model import is_model
 
 if TYPE_CHECKING:
     from understudy.character import Asset
@@ -36,6 +36,28 @@ class Finite(click.FloatRange):
     def _describe_range(self) -> str:
         """The range in help; click would write x<=None without bounds."""
         return "" if self.min is None and self.max is None else super()._describe_range()
+
+
+LENGTH_UNITS_MM = {"mm": 1.0, "cm": 10.0, "m": 1000.0}
+
+
+class Millimetres(Finite):
+    """A length in millimetres; a unit may follow the number, as in 20mm, 2cm or 0.02m."""
+
+    name = "length"
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
+        if isinstance(value, str):
+            text = value.strip().lower()
+            number = text.rstrip("cm").rstrip()
+            unit = text[len(number) :].strip() or "mm"
+            if unit not in LENGTH_UNITS_MM:
+                self.fail(f"{value!r} is not a length; write it as 20mm, 2cm or 0.02m", param, context)
+            try:
+                value = float(number) * LENGTH_UNITS_MM[unit]
+            except ValueError:
+                self.fail(f"{value!r} is not a length; write it as 20mm, 2cm or 0.02m", param, context)
+        return super().convert(value, param, context)
 
 
 quiet = click.option("-q", "--quiet", is_flag=True, help="Print results and errors only.")
@@ -90,24 +112,16 @@ def open_input(name: str, source_format: str | None = None, many: bool = False, 
     """
     if name == "-":
         return _from_standard_input(source_format, options)
-    path = Path(name)
-    if not path.exists() and not path.suffix and path.parent == Path():
-        from understudy import cast
-        from understudy.errors import BadFile
-
-        if name not in cast.names():
-            built_in = ", ".join(cast.names())
-            raise BadFile(name, f"there is no such file, and no built-in character of that name ({built_in})")
-        return cast.load(name)
     from understudy import formats
+    from understudy.cast import open_asset
 
-    if is_model(path):
+    if is_model(name):
         raise Unsupported(
-            path, "is a trained model, not an animation file; use `understudy perform` or `understudy express act`"
+            name, "is a trained model, not an animation file; use `understudy perform` or `understudy express act`"
         )
     if many:
-        options = {option: value for option, value in options.items() if option in formats.format_of(path).options}
-    return formats.read(path, **options)
+        options = {option: value for option, value in options.items() if option in formats.format_of(name).options}
+    return open_asset(name, **options)
 
 
 def _from_standard_input(source_format: str | None, options: dict[str, Any]) -> Asset:

@@ -15,10 +15,9 @@ from understudy.cli import options
 from understudy.cli.convert import flatten_layers, write_asset
 from understudy.cli.options import target_ending
 from understudy.cli.render import size_option
-from understudy.perform.model_character import ModelWithCharacter, clip_of_rows, open_model
+from understudy.perform.pose_model import ModelWithCharacter, open_model
 
 if TYPE_CHECKING:
-    from understudy.character import Asset
     from understudy.perform.script import Script
     from understudy.perform.script_run import Performance
 
@@ -91,9 +90,7 @@ def command(
     if output is not None:
         pixels = size or ((320, 240) if kind == ".png" else (960, 720))
         view = {"size": pixels, "azimuth": math.radians(azimuth), "target": target}
-        notes = write_performance(
-            done, opened, output, kind, read.path, view, sheet or SHEET_FRAME_COUNT, quiet or as_json
-        )
+        notes = write_performance(done, output, kind, view, sheet or SHEET_FRAME_COUNT, quiet or as_json)
     facts = done.report | {"model": model, "output": output, "notes": list(notes)}
     if report is not None:
         _write_report(facts, report)
@@ -143,34 +140,23 @@ def perform_script(script: Script, opened: ModelWithCharacter, seed: int, quiet:
         return run(script, opened.performer(script.rate), progress, seed)
 
 
-def performance_asset(done: Performance, opened: ModelWithCharacter, name: str) -> Asset:
-    """The performance as a clip of the character, without channels that stay at rest."""
-    from understudy.character import Asset
-
-    labels = dict.fromkeys(beat.label for beat in done.events)
-    return Asset([opened.character], [clip_of_rows(opened.rig, name, done.rows, done.rate, labels)])
-
-
 def write_performance(
     done: Performance,
-    opened: ModelWithCharacter,
     target: str,
     kind: str,
-    path: str,
     view: dict[str, Any],
     sheet: int,
     quiet: bool,
 ) -> tuple[str, ...]:
     """Write the performance in the format of an ending; returns notes of what it could not hold."""
-    name = Path(path).stem if path != "standard input" else opened.character.name
     if kind not in (*VIDEOS, ".png"):
-        asset = flatten_layers(performance_asset(done, opened, name), kind, quiet)
+        asset = flatten_layers(done.asset, kind, quiet)
         return (*asset.notes, *write_asset(asset, target, kind if target == "-" else None))
     from understudy.render import show
 
-    take = show.RenderTake.from_rows(opened.rig, done.rows, rate=done.rate)
-    take.name = name
-    with options.output_file(target, kind) as place, options.progress(f"rendering {name}", quiet) as progress:
+    take = show.RenderTake.from_rows(done.rig, done.rows, rate=done.rate)
+    take.name = done.name
+    with options.output_file(target, kind) as place, options.progress(f"rendering {done.name}", quiet) as progress:
         if kind == ".png":
             fine = 2 if max(view["size"]) <= 480 else 1
             show.contact_sheet(take, place, show.ViewSettings(**view, supersample=fine), sheet, progress)

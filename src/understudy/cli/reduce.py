@@ -30,10 +30,10 @@ CURVE_SETTINGS = {"rotations": "euler"}  # angles need fewer keys
 )
 @click.option(
     "--tolerance",
-    type=options.Finite(1e-6, 1e6),
+    type=options.Millimetres(1e-6, 1e6),
     required=True,
     metavar="MM",
-    help="How far a joint may be from where it was, at any frame, millimetres.",
+    help="How far a joint may be from where it was, at any frame: millimetres, or with a unit as 2cm or 0.02m.",
 )
 @click.option(
     "--angle",

@@ -177,22 +177,6 @@ def pairs_beside(keys: Path | None, name: str) -> Path:
     return keys
 
 
-def body_of_source(name: str, asset: Asset, source: SourceMotion) -> Body | None:
-    """The mass distribution of the actor: that of the cast, or of round bones, in metres; None for bare markers."""
-    from understudy import cast
-    from understudy.character import Character
-    from understudy.character.body.mass import body_of
-
-    if source.poses is None:
-        return None
-    if name in cast.names() and not Path(name).exists():
-        return cast.body(name)
-    actor, skeleton = asset.character(), source.poses.skeleton
-    if (actor.skeleton.translations == skeleton.translations).all():
-        return body_of(actor)
-    return body_of(Character(actor.name, skeleton, bones=actor.joints))  # its file has other units
-
-
 def transfer_input(
     stage: TransferTarget, request: TransferRequest, job: tuple[str, str], progress: Progress | None = None
 ) -> dict[str, Any]:
@@ -213,9 +197,10 @@ def _transfer_clips(
     from understudy.transfer.pairs import reader_options, sources_of
     from understudy.transfer.pipeline import transfer
     from understudy.transfer.report import report_of
+    from understudy.transfer.retargeter import source_body
 
     asset, motions = open_motions(path, request)
-    body = body_of_source(path, asset, next(iter(motions.values())))
+    body = source_body(asset, next(iter(motions.values())))
     keys = None if request.limb_keys is None else _limb_keys(request.limb_keys)
     clips, reports, notes = [], [], list(dict.fromkeys(note for source in motions.values() for note in source.notes))
     for number, source in enumerate(motions.values()):

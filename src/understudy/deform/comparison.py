@@ -9,7 +9,7 @@ bytes         run-time data a vertex; seconds to fit; microseconds a frame
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -80,22 +80,43 @@ class Comparison:
         """The entries with figures."""
         return tuple(entry for entry in self.entries if entry.measures is not None)
 
+    def table(self) -> str:
+        """The figures as lines of text: errors in millimetres, volume and stretch in percent, a method a line."""
+        return "\n".join(_table_lines([result_row(entry) for entry in self.entries]))
 
-def compare(
+
+def compare_skins(
     examples: Examples,
     methods: Iterable[str] = (),
-    share: float = HELD_OUT_RATIO,
+    held_out: float = HELD_OUT_RATIO,
     seed: int = 0,
-    settings: dict[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
     report: CompareProgress | None = None,
 ) -> Comparison:
-    """Fit each method (all of them by default) and measure it; a method that cannot be fitted has a `problem`.
+    """Fit several methods to some examples and measure each on the others.
 
-    `share` of the poses is held out; `settings` are by method name; `report` is called before each method.
+    Args:
+        examples: Poses of a skeleton and the mesh in each of them.
+        methods: Names of the methods, as in `Skin.methods()`; none: all of them.
+        held_out: Share of the examples that is kept for measuring, between 0 and 1.
+        seed: Seed of methods that use chance.
+        settings: Settings of a method by its name.
+        report: Called with the method at work, the methods done and their number.
+
+    Returns:
+        The figures of each method; `table()` gives them as text. A method that cannot be fitted says why.
+
+    Raises:
+        InvalidInput: If a method is unknown, or there are fewer than two examples.
+
+    Example:
+        >>> comparison = us.compare_skins(us.Examples.read("cylinder"), ["linear", "dual"])
+        >>> [(entry.method, entry.measures.rms < 0.01) for entry in comparison.entries]
+        [('linear', True), ('dual', True)]
     """
     methods = tuple(methods)
     chosen = [checks.one_of(name, "deformer", deformers.METHODS) for name in methods] or list(deformers.METHODS)
-    numbers = hold_out_indices(len(examples), share)
+    numbers = hold_out_indices(len(examples), held_out)
     trained, held = examples.split(numbers)
     entries = []
     if examples.weights is not None and not methods:
@@ -151,6 +172,17 @@ def result_row(entry: MethodResult) -> dict[str, Any]:
         "fit_seconds": m.fit_seconds,
         "frame_microseconds": m.frame_microseconds,
     }
+
+
+def _table_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
+    head = ("rms mm", "worst mm", "volume %", "stretch %", "bytes", "fit s", "us/frame")
+    keys = ("rms_mm", "worst_mm", "volume_loss_percent", "edge_stretch_percent", "bytes_a_vertex", "fit_seconds")
+    yield f"{'method':<22}" + "".join(f"{name:>11}" for name in head)
+    for row in rows:
+        if "problem" in row:
+            yield f"{row['method']:<22} {row['problem']}"
+        else:
+            yield f"{row['method']:<22}" + "".join(f"{row[key]:>11.4g}" for key in (*keys, "frame_microseconds"))
 
 
 def measure(deformer: Deformer, held: Examples, fit_seconds: float) -> Measures:

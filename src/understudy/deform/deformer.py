@@ -8,10 +8,10 @@ tests/deform/test_battery.py checks every method:
 
 `METHODS` names every method; its module is imported on request.
 
-Files hold a fitted deformer as arrays and one line of JSON in an npz, never pickle, written whole. Fields are arrays,
-numbers, strings, None, tuples of these, or dataclasses again (settings, the skin below the corrections). Arrays are
-named by the path of their field, `skin.weights`; the header holds the rest and names the classes, which must be those
-of a registered method's own module.
+Files hold a fitted deformer in the container of `understudy.storage`, kind "skin": never pickle, written whole. Fields
+are arrays, numbers, strings, None, tuples of these, or dataclasses again (settings, the skin below the corrections).
+Arrays are named by the path of their field, `skin.weights`; the header holds the rest and names the classes, which must
+be those of a registered method's own module.
 """
 
 from __future__ import annotations
@@ -21,18 +21,17 @@ import importlib
 import json
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from understudy import checks
+from understudy import checks, storage
 from understudy.checks import Array, freeze
 from understudy.deform.examples import Examples, sound_triangles
 from understudy.errors import BadFile, InvalidInput
-from understudy.files import write_atomically
 
 __all__ = ["Deformer", "Examples", "FrozenArrays", "Progress", "check_transforms", "settings_of", "sound_triangles"]
 
@@ -131,7 +130,8 @@ def method_class(name: str) -> type[Deformer]:
     return getattr(importlib.import_module(module), kind)
 
 
-DEFORMER_FILE_VERSION = 2
+FILE_KIND = "skin"
+OLD_FILE_VERSIONS = (1, 2)  # of the .npz that version 0.1 wrote
 CLASS_HOMES = ("understudy.deform.", "understudy.character.")
 OLD_CLASS_NAMES = {
     "PoseSpace": "PoseSpaceDeformation",
@@ -141,34 +141,62 @@ OLD_CLASS_NAMES = {
 }
 
 
-def save(deformer: Deformer, path: str | Path) -> None:
-    """Write a fitted deformer, whole or not at all."""
+def save(deformer: Deformer, path: str | Path, settings: Mapping[str, Any] | None = None) -> None:
+    """Write a fitted deformer, whole or not at all; `settings` are those of its fit that it does not hold itself."""
     arrays: dict[str, Array] = {}
     fields = _pack(deformer, "", arrays)
-    header = json.dumps(
-        {"understudy": "deformer", "version": DEFORMER_FILE_VERSION, "method": deformer.name, "fields": fields}
-    )
-    with write_atomically(path) as temporary, temporary.open("wb") as stream:
-        np.savez(stream, **{"header": np.array(header), **arrays})  # type: ignore[arg-type]
+    header = {"kind": FILE_KIND, "method": deformer.name, "settings": dict(settings or {}), "fields": fields}
+    storage.write(path, header, arrays)
 
 
 def load(path: str | Path) -> Deformer:
-    """The deformer that `save` wrote; BadFile says why a file cannot be read."""
+    """The deformer that `save` wrote, now or in version 0.1; any other file is refused with the reason."""
+    return load_with_settings(path)[0]
+
+
+def load_with_settings(path: str | Path) -> tuple[Deformer, dict[str, Any]]:
+    """The deformer of a file, and the settings that were saved with it."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            content = {name: freeze(file[name]) for name in file.files}
-        header = json.loads(str(content.pop("header")))
-        if header["understudy"] != "deformer" or header["version"] not in (1, DEFORMER_FILE_VERSION):
-            raise ValueError(f"its header is of version {header.get('version')}, not {DEFORMER_FILE_VERSION}")
+        header, content = _read_file(path)
         kind = method_class(header["method"])
         result = _unpack(header["fields"], "", content)
         if not isinstance(result, kind):
             raise ValueError(f"it holds {type(result).__name__}, which is not {header['method']!r}")
-    except FileNotFoundError:
-        raise BadFile(path, "there is no such file") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        return result, dict(header.get("settings", {}))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadFile(path, f"is not a saved deformer: {error}") from None
-    return result
+
+
+def is_deformer_file(path: str | Path) -> bool:
+    """Whether a file is one that `save` wrote, now or in version 0.1 (an .npz with a header)."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            if storage.HEADER in file.namelist():
+                return storage.read_header(path).get("kind") == FILE_KIND
+            return "header.npy" in file.namelist()
+    except (OSError, zipfile.BadZipFile, BadFile):
+        return False
+
+
+def _read_file(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The header and the arrays of a file of this version, or of the .npz of version 0.1."""
+    if not Path(path).is_file():
+        raise BadFile(path, "there is no such file")
+    if not zipfile.is_zipfile(path):
+        raise BadFile(path, "is not a saved deformer: it is no archive")
+    with zipfile.ZipFile(path) as file:
+        is_container = storage.HEADER in file.namelist()
+    if is_container:
+        header, content = storage.read(path)
+        if header.get("kind") != FILE_KIND:
+            raise ValueError(f"it holds a {header.get('kind', 'pose model')}")
+        return header, content
+    with storage.Archive(path) as archive:
+        content = {name: freeze(archive.read(name)) for name in archive.names}
+    header = json.loads(str(content.pop("header")))
+    if header["understudy"] != "deformer" or header["version"] not in OLD_FILE_VERSIONS:
+        raise ValueError(f"its header is of version {header.get('version')}")
+    return header, content
 
 
 def _pack(value: Any, place: str, arrays: dict[str, Array]) -> Any:

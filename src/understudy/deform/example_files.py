@@ -1,6 +1,7 @@
 """Examples from files, and a character's parts in one bind space.
 
     arm, cylinder     built-in ground truth, solved on request
+    lamp, ...         a member of the cast with its animations
     x.npz             our own examples; a bake (`understudy bake`); a mesh sequence with hand-painted weights
     x.glb, x.usda     a character with its animations: skin, shapes and all as its file has them
     folder            OBJ files, one a frame in the order of their names; the first is the rest
@@ -138,8 +139,8 @@ def _read_npz(path: Path, frames: int | None, progress: Progress | None) -> tupl
             raise Unsupported(path, f"holds the arrays {held}; {wanted}")
     try:
         if "frames" not in kept:
-            joint_names = [str(name) for name in kept.pop("names", ())]
-            return Examples(**kept, names=joint_names), []
+            arrays: dict[str, Any] = {**kept, "names": [str(name) for name in kept.get("names", ())]}
+            return Examples(**arrays), []
         return _examples_from_sequence(path, kept, frames, progress)
     except InvalidInput as error:
         raise BadFile(path, str(error)) from error
@@ -284,9 +285,9 @@ def _read_obj_folder(path: Path, frames: int | None, progress: Progress | None) 
 
 def _read_character(path: Path, frames: int | None, progress: Progress | None) -> tuple[Examples, list[str]]:
     """Examples of a character in a file."""
-    from understudy import formats
+    from understudy.cast import open_asset
 
-    return examples_from_asset(formats.read(path), path, frames, progress)
+    return examples_from_asset(open_asset(path), path, frames, progress)
 
 
 def examples_from_asset(

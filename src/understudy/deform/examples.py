@@ -5,9 +5,10 @@ Every method takes the same frozen `Examples`. They are checked here, once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,33 @@ WEIGHT_SUM_TOLERANCE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """E poses of B joints, and the V vertices in each. The rest pose has transforms inverse(inverse_binds).
+    """Poses of a skeleton, and the mesh in each of them: what a `Skin` is fitted to.
 
-    `weights` and `joints` are the artist's, where there are any; `shape_weights` the weights of the blend shapes in
-    each example, where the examples come from a face.
+    The rest pose has the transforms inverse(inverse_binds). Lengths are in metres in the world.
+
+    Args:
+        rest: Vertices (V, 3) of the rest mesh, in its own unit.
+        triangles: Vertex numbers (T, 3) of the triangles.
+        inverse_binds: Transforms joint_from_mesh (B, 4, 4) in the rest pose.
+        transforms: Transforms world_from_joint (E, B, 4, 4) of the examples.
+        vertices: Vertices (E, V, 3) of the examples in the world, in metres.
+        parents: Number (B,) of the parent of each joint, -1 for a root; parents come first.
+        weights: Painted weights (V, K), rows sum to 1, where there are any.
+        joints: Joints (V, K) of these weights.
+        names: Names of the B joints.
+        shape_weights: Shape weights (E, S) of the examples, where they come from a face.
+        notes: A line for each thing that reading changed or left out.
+
+    Raises:
+        InvalidInput: If the shapes of the arrays do not agree, numbers are not finite, or weights do not sum to 1.
+
+    Example:
+        >>> examples = us.Examples.read("cylinder")
+        >>> examples.transforms.shape == (len(examples), len(examples.names), 4, 4)
+        True
+        >>> to_fit, to_measure = examples.split([1, 5, 9])
+        >>> len(to_measure)
+        3
     """
 
     rest: Array  # (V, 3)
@@ -40,6 +64,7 @@ class Examples:
     joints: Array | None = None  # (V, K) int
     names: tuple[str, ...] = ()  # B
     shape_weights: Array | None = None  # (E, S)
+    notes: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -53,6 +78,7 @@ class Examples:
         joints: Any = None,
         names: Sequence[str] = (),
         shape_weights: Any = None,
+        notes: Sequence[str] = (),
     ) -> None:
         rest = checks.array(rest, "the rest mesh", ("V", 3))
         binds = checks.array(inverse_binds, "inverse bind matrices", ("B", 4, 4))
@@ -83,11 +109,36 @@ class Examples:
             "shape_weights": None
             if shape_weights is None
             else checks.array(shape_weights, "the shape weights of the examples", (len(moves), None)),
+            "notes": tuple(notes),
         }
         if len(fields["names"]) != bones:
             raise InvalidInput(f"there are {bones} joints, but {len(fields['names'])} names for them")
         for name, value in fields.items():
             object.__setattr__(self, name, value)
+
+    @classmethod
+    def read(
+        cls, source: str | Path, frames: int | None = None, progress: Callable[[int, int], None] | None = None
+    ) -> Examples:
+        """Read examples.
+
+        Args:
+            source: An .npz of examples or of a bake; a file or built-in name of a character with animations; a folder
+                of OBJ files, one a frame; or built-in ground truth, `"arm"` or `"cylinder"`.
+            frames: Largest number of examples, evenly spread; None: 400.
+            progress: Called with the steps done and their number.
+
+        Returns:
+            The examples; their `notes` say what reading changed.
+
+        Raises:
+            FileError: If the file cannot be read, or holds no examples.
+        """
+        from understudy.deform import example_files
+
+        examples, notes = example_files.read(str(source), frames, progress)
+        object.__setattr__(examples, "notes", tuple(notes))
+        return examples
 
     def __len__(self) -> int:
         return len(self.transforms)
@@ -134,27 +185,52 @@ class Examples:
         binds = self.inverse_binds @ np.diag((1 / grown, 1 / grown, 1 / grown, 1.0))
         return Examples(
             grown * self.rest, self.triangles, binds, self.transforms, self.vertices, self.parents, self.weights,
-            self.joints, self.names, self.shape_weights,
+            self.joints, self.names, self.shape_weights, self.notes,
         )  # fmt: skip
 
     def subset(self, which: Any) -> Examples:
-        """The examples with the indexes `which`, or of a mask (E,)."""
+        """Some of the examples.
+
+        Args:
+            which: Numbers of the examples, or a mask (E,).
+
+        Returns:
+            The examples chosen, in the order of the numbers.
+
+        Raises:
+            InvalidInput: If there is no example of some number.
+        """
         which = np.asarray(which)
         which = np.flatnonzero(which) if which.dtype == bool else which.astype(np.int64)
         if which.size and (which.min() < -len(self) or which.max() >= len(self)):
             raise InvalidInput(f"examples are numbered 0 to {len(self) - 1}, but {which.max()} was asked for")
         shape_weights = None if self.shape_weights is None else self.shape_weights[which]
         common = (self.rest, self.triangles, self.inverse_binds, self.transforms[which], self.vertices[which])
-        return Examples(*common, self.parents, self.weights, self.joints, self.names, shape_weights)
+        return Examples(*common, self.parents, self.weights, self.joints, self.names, shape_weights, self.notes)
 
     def split(self, held_out: Any) -> tuple[Examples, Examples]:
-        """(to fit, held out): `held_out` are the indexes of the examples to hold out, or a mask (E,)."""
+        """Split the examples for a fair measurement.
+
+        Args:
+            held_out: Numbers of the examples to hold out, or a mask (E,).
+
+        Returns:
+            The examples to fit to, and those held out.
+        """
         mask = np.zeros(len(self), bool)
         mask[np.asarray(held_out)] = True
         return self.subset(~mask), self.subset(mask)
 
     def require_poses(self, poses: int, method: str) -> None:
-        """Raise unless there are that many poses to fit to."""
+        """Refuse to fit a method to too few poses.
+
+        Args:
+            poses: Smallest number of poses that the method needs.
+            method: Name of the method, for the message.
+
+        Raises:
+            InvalidInput: If there are fewer poses.
+        """
         if len(self) < poses:
             word = "is" if len(self) == 1 else "are"
             raise InvalidInput(

@@ -94,7 +94,7 @@ class StepReport:
             "drift_degrees": round(float(np.degrees(o.drift_angle)), 6),
             "iterations": o.iterations,
             "notes": list(getattr(o, "notes", ())),
-            "blocks": [asdict(block) for block in o.blocks],
+            "blocks": [asdict(block) for block in o.obstacles],
             "offers": [
                 {"kind": offer.kind, "what": offer.what, "sentence": offer.sentence, "reached": offer.outcome.reached}
                 for offer in self.offers
@@ -153,8 +153,8 @@ def _report(step: EditListStep, done: ActionResult) -> StepReport:
             off += f", constraints drift {1000 * result.drift:.2g} mm"
         how = "" if done.accepted is None else f" as accepted: {done.accepted.sentence}"
         return StepReport(*head, True, f"{done.what}: reached ({off}){how}", result)
-    why = result.blocks[0].sentence if result.blocks else "it cannot get nearer"
-    also = ", ".join(f"the {block.kind} of {block.what}" for block in result.blocks[1:])
+    why = result.obstacles[0].sentence if result.obstacles else "it cannot get nearer"
+    also = ", ".join(f"the {block.kind} of {block.what}" for block in result.obstacles[1:])
     sentence = f"{done.what}: blocked, {why}" + (f"; also {also}" if also else "")
     return StepReport(*head, False, sentence, result, done.offers)
 

@@ -82,7 +82,7 @@ def key_dense_clip(
         step = how.reduce
         angle: dict[str, Any] = {} if step.angle is None else {"angle": step.angle}
         reduced = reduce_keys(
-            animation, rig, step.tolerance, keys=step.keys, rotations="euler", progress=progress, **angle
+            animation, rig, tolerance=step.tolerance, keys=step.keys, rotations="euler", progress=progress, **angle
         )
         curves = reduced.curves
         notes += [f"{animation.name!r}: {reduced.keys:,} keys, within {1000 * reduced.error_m:.3g} mm", *reduced.notes]
@@ -194,10 +194,10 @@ def _apply_pose(rig: PosedRig, curves: Curves, action: PoseStep) -> ActionResult
     posed = pose_character(
         rig,
         curves,
-        moves,
+        *moves,
+        *action.pins,
+        *action.limits,
         time=action.time,
-        pins=action.pins,
-        limits=action.limits,
         stiffness=action.stiffness,
         insert=action.insert,
     )
@@ -237,11 +237,11 @@ def _apply_sketch(rig: PosedRig, curves: Curves, action: SketchStep, settings: S
         action.path,
         action.start,
         action.stop,
+        *action.pins,
+        *action.contacts,
+        *action.holds,
+        *action.limits,
         times=action.times or None,
-        pins=action.pins,
-        contacts=action.contacts,
-        holds=action.holds,
-        limits=action.limits,
         stiffness=action.stiffness,
         edges=action.edges,
         settings=settings,

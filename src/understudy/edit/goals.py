@@ -9,8 +9,8 @@ the world, orientations quaternions x, y, z, w.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,10 +32,25 @@ EDGES = ("smooth", "broken")  # see `Edit`
 
 @dataclass(frozen=True)
 class Point:
-    """A point of the character: fixed to a joint at `offset` metres in the joint's frame, or a vertex of the mesh.
+    """A point of a character: fixed to a joint, or a vertex of its mesh.
 
-    `vertex` counts over all parts of the character, as `PosedRig.vertices` does; skin and shapes move it. Its
-    orientation is that of the joint with the largest weight.
+    Everything that takes a point also takes its name as a string: a joint (`"Head"`, or `"Hand"` for
+    `"mixamorig:Hand"`) or a named point of the mesh (`"nose_tip"` of the dragon).
+
+    Args:
+        joint: Name of the joint that the point is fixed to; empty for a vertex.
+        offset: Position (3,) in the frame of the joint, in metres.
+        vertex: Number of a vertex, counted over all parts of the character as `Rig.vertices` does. Skin and shapes move
+            it; its orientation is that of the joint with the largest weight.
+
+    Raises:
+        InvalidInput: If neither or both of `joint` and `vertex` are given.
+
+    Example:
+        >>> us.Point("Head", offset=(0.0, 0.1, 0.0)).name
+        "'Head'"
+        >>> us.Point(vertex=12).name
+        'vertex 12'
     """
 
     joint: str = ""
@@ -49,13 +64,28 @@ class Point:
 
     @property
     def name(self) -> str:
-        """The point in messages."""
+        """Name of the point for messages."""
         return repr(self.joint) if self.vertex is None else f"vertex {self.vertex}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class MovePoint:
-    """At `time`, bring the point `to` a position or `by` an offset, or turn it; None leaves that part free."""
+    """Goal of an edit: a point is somewhere else, or turned, at one time.
+
+    Args:
+        point: The point, or its name.
+        time: Time of the goal, in seconds of the animation's clock. Poses (`pose_character`) ignore it.
+        to: Position (3,) to reach, in metres in the world.
+        by: Offset (3,) from where the point is now, in metres in the world. Give `to` or `by`, not both.
+        turn_to: Orientation (4,) to reach, a quaternion x, y, z, w in the world. None leaves it free.
+
+    Raises:
+        InvalidInput: If none of `to`, `by` and `turn_to` is given, or both `to` and `by` are.
+
+    Example:
+        >>> us.MovePoint("Head", 3.7, by=(0, 0.08, 0)).by
+        (0.0, 0.08, 0.0)
+    """
 
     point: Point
     time: float
@@ -63,7 +93,15 @@ class MovePoint:
     by: Triple | None = None
     turn_to: Quaternion | None = None
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        point: Point | str,
+        time: float,
+        to: Triple | None = None,
+        by: Triple | None = None,
+        turn_to: Quaternion | None = None,
+    ) -> None:
+        _set_fields(self, point=_read_point(point), time=time, to=to, by=by, turn_to=turn_to)
         what = f"move of {self.point.name} at {self.time} s"
         _check_finite(self.time, f"time of the {what}")
         if self.to is None and self.by is None and self.turn_to is None:
@@ -80,9 +118,24 @@ class MovePoint:
             object.__setattr__(self, "turn_to", tuple((q / np.linalg.norm(q)).tolist()))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Pin:
-    """The point keeps its path and its orientation along it, from `start` to `stop` or wherever the edit reaches."""
+    """Constraint of an edit: a point keeps its path, and its orientation along it.
+
+    Args:
+        point: The point, or its name.
+        start: First time at which the path is kept, in seconds; None: wherever the edit reaches.
+        stop: Last time at which the path is kept, in seconds; None: wherever the edit reaches.
+        position: Whether the position is kept.
+        orientation: Whether the orientation is kept.
+
+    Raises:
+        InvalidInput: If the span is empty, or neither position nor orientation is kept.
+
+    Example:
+        >>> us.Pin("Base", orientation=False).position
+        True
+    """
 
     point: Point
     start: float | None = None
@@ -90,14 +143,37 @@ class Pin:
     position: bool = True
     orientation: bool = True
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        point: Point | str,
+        start: float | None = None,
+        stop: float | None = None,
+        position: bool = True,
+        orientation: bool = True,
+    ) -> None:
+        _set_fields(self, point=_read_point(point), start=start, stop=stop, position=position, orientation=orientation)
         _check_span(self.start, self.stop, f"pin of {self.point.name}")
         _check_parts(self.position, self.orientation, f"pin of {self.point.name}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Contact:
-    """From `start` to `stop` the point keeps the position that it has at `start`."""
+    """Constraint of an edit: a point stays where it is at the start of a span.
+
+    Args:
+        point: The point, or its name.
+        start: Begin of the contact, in seconds; the point stays where it is then.
+        stop: End of the contact, in seconds.
+        position: Whether the position is kept.
+        orientation: Whether the orientation is kept.
+
+    Raises:
+        InvalidInput: If the span is empty, or neither position nor orientation is kept.
+
+    Example:
+        >>> us.Contact("Base", 1.0, 2.5).stop
+        2.5
+    """
 
     point: Point
     start: float
@@ -105,30 +181,59 @@ class Contact:
     position: bool = True
     orientation: bool = False
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self, point: Point | str, start: float, stop: float, position: bool = True, orientation: bool = False
+    ) -> None:
+        _set_fields(self, point=_read_point(point), start=start, stop=stop, position=position, orientation=orientation)
         _check_span(self.start, self.stop, f"contact of {self.point.name}")
         _check_parts(self.position, self.orientation, f"contact of {self.point.name}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Hold:
-    """At `time` the point keeps the position that it had before the edit."""
+    """Constraint of an edit: at one time a point is where it was before the edit.
+
+    Args:
+        point: The point, or its name.
+        time: The time, in seconds.
+        position: Whether the position is kept.
+        orientation: Whether the orientation is kept.
+
+    Raises:
+        InvalidInput: If `time` is not finite, or neither position nor orientation is kept.
+
+    Example:
+        >>> us.Hold("Head", 3.2).time
+        3.2
+    """
 
     point: Point
     time: float
     position: bool = True
     orientation: bool = False
 
-    def __post_init__(self) -> None:
+    def __init__(self, point: Point | str, time: float, position: bool = True, orientation: bool = False) -> None:
+        _set_fields(self, point=_read_point(point), time=time, position=position, orientation=orientation)
         _check_finite(self.time, f"time of the hold of {self.point.name}")
         _check_parts(self.position, self.orientation, f"hold of {self.point.name}")
 
 
 @dataclass(frozen=True)
 class Limit:
-    """`column` of `target` stays between `low` and `high` at all times: radians, metres, or a weight.
+    """Constraint of an edit: one column of a joint or part stays in a range at all times.
 
-    `target` is a joint or a part, `column` x, y or z of its Euler angles, "translation.x", or the name of a shape.
+    Args:
+        target: Name of the joint or part.
+        column: `x`, `y` or `z` of its Euler angles, `translation.x`, or the name of a shape.
+        low: Lowest value, in radians, metres or as a weight.
+        high: Highest value, in the same unit.
+
+    Raises:
+        InvalidInput: If `low` is above `high`, or one of them is not a number.
+
+    Example:
+        >>> us.Limit("Head", "x", low=-0.5, high=0.5).high
+        0.5
     """
 
     target: str
@@ -142,6 +247,9 @@ class Limit:
                 f"limit of {self.target}.{self.column} should rise from low to high, "
                 f"but goes from {self.low} to {self.high}"
             )
+
+
+Goal = MovePoint | Pin | Contact | Hold | Limit
 
 
 class TermResponse(NamedTuple):
@@ -245,6 +353,33 @@ def check_point(character: Character, point: Point) -> Point:
         available = f"vertices 0 to {count - 1}" if count else "no vertices"
         raise InvalidInput(f"there is no {point.name}; character {character.name!r} has {available}")
     return point
+
+
+def sort_goals(character: Character, goals: Iterable[Goal]) -> dict[str, Any]:
+    """The goals by the field of `Edit` that holds their kind; points are looked up in the character by name."""
+    kinds: dict[type, str] = {MovePoint: "moves", Pin: "pins", Contact: "contacts", Hold: "holds", Limit: "limits"}
+    result: dict[str, list[Any]] = {name: [] for name in kinds.values()}
+    for goal in goals:
+        if type(goal) not in kinds:
+            known = ", ".join(kind.__name__ for kind in kinds)
+            raise InvalidInput(f"a goal should be one of {known}, but is {type(goal).__name__}")
+        if not isinstance(goal, Limit):
+            goal = replace(goal, point=check_point(character, goal.point))
+        result[kinds[type(goal)]].append(goal)
+    return {name: tuple(found) for name, found in result.items()}
+
+
+def _read_point(point: Point | str) -> Point:
+    if isinstance(point, Point):
+        return point
+    if not isinstance(point, str):
+        raise InvalidInput(f"a point should be a Point or the name of a joint, but is {type(point).__name__}")
+    return Point(point)
+
+
+def _set_fields(goal: object, **fields: Any) -> None:
+    for name, value in fields.items():
+        object.__setattr__(goal, name, value)
 
 
 def _read_numbers(values: Any, name: str, count: int) -> tuple[float, ...]:

@@ -35,9 +35,10 @@ class EditResult:
     drift: float  # metres, the largest error of a pin, contact or hold over all sampled times
     drift_angle: float  # radians, likewise
     iterations: int
-    blocks: tuple[Obstacle, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()
     analytic: bool = True  # whether the derivatives of the rig were exact (else finite differences)
     notes: tuple[str, ...] = ()  # further sentences for the user
+    suggestions: tuple[Suggestion, ...] = ()  # where the goals were not reached and suggestions were asked for
 
 
 @dataclass(frozen=True)

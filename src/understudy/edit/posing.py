@@ -1,8 +1,6 @@
 """Posing: pin and drag any point of the whole character, without IK chains [Ciccone 2019, section 3.5].
 
-    result = pose_character(
-        rig, curves, [MovePoint(Point("hand.R"), 1.0, by=(0, 0.2, 0))], time=1.0, pins=[Pin(Point("foot.L"))]
-    )
+    result = pose_character(rig, curves, MovePoint("hand.R", 1.0, by=(0, 0.2, 0)), Pin("foot.L"), time=1.0)
     curves = key_pose(curves, 1.0, result)
 
 Points go to their goals, pinned points stay, columns stay within their limits, and the rest of the pose changes as
@@ -15,16 +13,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from understudy import checks
 from understudy.character import Channels, Curve, Curves
 from understudy.character.key_insertion import key_at
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
-from understudy.edit.goals import Limit, MovePoint, Pin, Point
+from understudy.edit.goals import Limit, MovePoint, Pin, Point, sort_goals
 from understudy.edit.outcome import Obstacle
 from understudy.edit.points.states import PointStates, states_of
 from understudy.edit.pose_solver import PoseProblem, PoseSettings, find_pose_obstacles, pose_variables, search_pose
@@ -59,26 +57,53 @@ class PoseResult:
     drift: float  # of the pins
     drift_angle: float
     iterations: int
-    blocks: tuple[Obstacle, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()
 
 
 def pose_character(
     rig: PosedRig,
-    at: Curves | Any,
-    moves: Sequence[MovePoint],
-    *,
+    at: Curves | ArrayLike,
+    *goals: MovePoint | Pin | Limit,
     time: float | None = None,
-    pins: Sequence[Pin] = (),
-    limits: Sequence[Limit] = (),
     stiffness: Mapping[str, float] | None = None,
     insert: bool = False,
     settings: PoseSettings | None = None,
 ) -> PoseResult:
-    """Solve a pose, of curves at a `time` (seconds) or of a row (C,) of the rig, so that points reach their goals.
+    """Find the pose in which points are where they should be, and which changes the least.
 
-    The times of moves and pins are ignored. `solver.free_columns` decides which columns may change. Of curves, only
-    channels with a key at that time change, so that the pose can be written into them; with `insert` all may.
+    Args:
+        rig: Rig of the character.
+        at: The pose to begin with: an animation, of which `time` says the moment, or a row (C,) of the rig.
+        goals: `MovePoint` for what moves, `Pin` for what stays, `Limit` for columns; their times do not matter here.
+        time: Time in the animation, in seconds; needed where `at` is an animation.
+        stiffness: Factors by joint (`"Spine"`) or column (`"Spine.euler.x"`) on the cost of changing it; 0 is free.
+        insert: Whether channels without a key at `time` may change as well. Without it, only channels with a key there
+            change, so that `key_pose` can write the pose into them.
+        settings: Weights and limits of the solver.
+
+    Returns:
+        The columns `values` (C,) of `channels`, whether the goals are `reached`, the remaining `distance` in metres
+        and `angle` in radians, and the `obstacles`.
+
+    Raises:
+        InvalidInput: If there is no move, if a point is moved and pinned, if no channel has a key at `time`, or if
+            the character has no such point.
+
+    Example:
+        >>> lamp = us.load("lamp")
+        >>> rig = us.rig_of(lamp.character())
+        >>> pose = us.pose_character(rig, rig.rest, us.MovePoint("Head", 0, by=(0, -0.05, 0)), us.Pin("Base"))
+        >>> pose.reached, pose.values.shape == rig.rest.shape
+        (True, True)
+
+    Notes:
+        [Ciccone 2019, section 3.5]. `understudy.edit.posing.key_pose` writes the pose into the animation.
     """
+    given = sort_goals(rig.character, goals)
+    for kind in ("contacts", "holds"):
+        if given[kind]:
+            raise InvalidInput("a pose has moves, pins and limits; contacts and holds belong to an edit of curves")
+    moves, pins, limits = given["moves"], given["pins"], given["limits"]
     return begin_pose(
         rig, at, moves, time=time, pins=pins, limits=limits, stiffness=stiffness, insert=insert, settings=settings
     ).update(moves)
@@ -86,7 +111,7 @@ def pose_character(
 
 def begin_pose(
     rig: PosedRig,
-    at: Curves | Any,
+    at: Curves | ArrayLike,
     moves: Sequence[MovePoint],
     *,
     time: float | None = None,
@@ -178,7 +203,7 @@ def _write_pose(curve: Curve, time: float, posed: PoseResult) -> Curve:
     return replace(curve, values=values, before=before, after=after)
 
 
-def _starting_pose(rig: PosedRig, at: Curves | Any, time: float | None) -> tuple[Channels, Array]:
+def _starting_pose(rig: PosedRig, at: Curves | ArrayLike, time: float | None) -> tuple[Channels, Array]:
     """The channels that may be posed, and their columns (C,) at the start."""
     if isinstance(at, Curves):
         if time is None:

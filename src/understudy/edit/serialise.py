@@ -146,21 +146,24 @@ def apply_diff(now: Curves, data: Any) -> list[Curves]:
     return result
 
 
+NESTED_FIELDS = ("curves", "obstacles", "notes", "suggestions")
+
+
 def outcome_data(now: Curves, outcome: EditResult) -> dict[str, Any]:
     """The result of an edit of `now` as plain data."""
     names = [field.name for field in dataclasses.fields(EditResult)]
-    result = {name: getattr(outcome, name) for name in names if name not in ("curves", "blocks", "notes")}
-    blocks = [dataclasses.asdict(block) for block in outcome.blocks]
+    result = {name: getattr(outcome, name) for name in names if name not in NESTED_FIELDS}
+    blocks = [dataclasses.asdict(block) for block in outcome.obstacles]
     return {**result, "curves": diff_versions(now, [outcome.curves])[0], "blocks": blocks, "notes": list(outcome.notes)}
 
 
 def outcome_from_data(now: Curves, data: Any) -> EditResult:
     """The result of `outcome_data`, for the same `now`."""
     try:
-        rest = {name: value for name, value in data.items() if name not in ("curves", "blocks", "notes")}
+        rest = {name: own for name, own in data.items() if name not in (*NESTED_FIELDS, "blocks")}
         blocks = tuple(Obstacle(**block) for block in data["blocks"])
         return EditResult(
-            curves=apply_diff(now, [data["curves"]])[0], blocks=blocks, notes=tuple(data["notes"]), **rest
+            curves=apply_diff(now, [data["curves"]])[0], obstacles=blocks, notes=tuple(data["notes"]), **rest
         )
     except (AttributeError, KeyError, TypeError) as error:
         raise InvalidInput(f"an outcome should be plain data as this library writes it: {error}") from None

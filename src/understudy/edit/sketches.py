@@ -1,6 +1,6 @@
 """Sketch: the path of a point between two times follows a drawn stroke, by the same optimisation as all edits.
 
-    result = sketch_path(rig, curves, Point("hand.R"), stroke, start=0.5, stop=1.5, pins=[Pin(Point("hips"))])
+    result = sketch_path(rig, curves, "hand.R", stroke, 0.5, 1.5, Pin("hips"))
 
 Keys are not touched. Where a key fixes the point, the stroke cannot be followed as drawn: it is pulled to the key
 there, with a pull that fades away from it, and the notes of the result say by how much.
@@ -24,13 +24,26 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from understudy import checks
 from understudy.character import Curves
 from understudy.character.key_insertion import KEY_TIME_TOLERANCE_SECONDS
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
-from understudy.edit.goals import Contact, Edit, Hold, Limit, ObjectiveTerm, Pin, Point, TermFunction, TermResponse
+from understudy.edit.goals import (
+    Contact,
+    Edit,
+    Hold,
+    Limit,
+    ObjectiveTerm,
+    Pin,
+    Point,
+    TermFunction,
+    TermResponse,
+    check_point,
+    sort_goals,
+)
 from understudy.edit.outcome import EditResult, unit_for
 from understudy.edit.selection import finite_time
 from understudy.edit.solver.objective_terms import gap_of
@@ -58,27 +71,54 @@ followed to less than a thousandth of the character's size, and tangents are not
 def sketch_path(
     rig: PosedRig,
     curves: Curves,
-    point: Point,
-    stroke: Any,
+    point: Point | str,
+    stroke: ArrayLike,
     start: float | None = None,
     stop: float | None = None,
-    *,
-    times: Any = None,
-    project: Any = None,
-    pins: Sequence[Pin] = (),
-    contacts: Sequence[Contact] = (),
-    holds: Sequence[Hold] = (),
-    limits: Sequence[Limit] = (),
+    *goals: Pin | Contact | Hold | Limit,
+    times: ArrayLike | None = None,
+    project: ArrayLike | None = None,
     stiffness: Mapping[str, float] | None = None,
     edges: str = "smooth",
     settings: SolverSettings | None = None,
 ) -> EditResult:
-    """Let `point` follow the stroke (n, 3), metres in the world, from `start` to `stop` (seconds).
+    """Change the tangents of an animation so that a point follows a drawn stroke.
 
-    Without `times` the point keeps its own timing along the stroke. With `times` (n,) seconds it passes each point of
-    the stroke at its time. With `project` (2 or 3, 4), a matrix from the world to a screen, the stroke is (n, 2), and
-    depth is free.
+    Args:
+        rig: Rig of the character that the curves move.
+        curves: The animation.
+        point: The point that follows the stroke, or its name.
+        stroke: Points (N, 3) of the stroke, in metres in the world; (N, 2) on a screen with `project`. Their spacing
+            does not matter: without `times` the point keeps its own timing.
+        start: Time at which the point is at the begin of the stroke, in seconds; needed without `times`.
+        stop: Time at which the point is at the end of the stroke, in seconds; needed without `times`.
+        goals: What to keep: `Pin`, `Contact`, `Hold` and `Limit`, in any order.
+        times: Times (N,) of the points of the stroke, in seconds, where it was drawn in time.
+        project: Matrix (2, 4) or (3, 4) from the world to the screen on which the stroke was drawn. Depth stays free.
+        stiffness: Factors by joint or column on the cost of changing its tangents; 0 is free.
+        edges: `"smooth"` or `"broken"` tangents at the ends, as in `edit_curves`.
+        settings: Weights and limits of the solver.
+
+    Returns:
+        The new curves, whether the stroke is `reached`, the largest `distance` from it in metres, and `notes` that
+        say where keys pull the stroke to themselves.
+
+    Raises:
+        InvalidInput: If the stroke has fewer than two points or no length, if `start` and `stop` are missing or
+            outside the animation, or if the point is behind the screen.
+
+    Example:
+        >>> lamp = us.load("lamp")
+        >>> rig, curves = us.rig_of(lamp.character()), lamp.animation("curious")
+        >>> head = rig.character.skeleton.index("Head")
+        >>> path = rig.joints(rig.pose(curves, [3.5, 3.6, 3.7, 3.8]))[:, head, :3, 3]
+        >>> us.sketch_path(rig, curves, "Head", path + [0, 0.02, 0], 3.5, 3.8).distance < 0.02
+        True
     """
+    given = sort_goals(rig.character, goals)
+    if given["moves"]:
+        raise InvalidInput("a sketch moves one point along its stroke; it takes no other move")
+    point = check_point(rig.character, Point(point) if isinstance(point, str) else point)
     drawn = checks.array(stroke, f"stroke of {point.name}", ("N", 3 if project is None else 2))
     clock = () if times is None else tuple(checks.array(times, "times of the stroke", (len(drawn),)).tolist())
     if clock:
@@ -88,16 +128,7 @@ def sketch_path(
     matrix = None if project is None else tuple(map(tuple, checks.array(project, "projection", ("M", 4)).tolist()))
     path = tuple(map(tuple, (drawn if clock else remove_tremor(drawn)).tolist()))
     drawn_stroke = Stroke(point, path, start, stop, clock, matrix, soft=True)
-    edit = Edit(
-        (),
-        tuple(pins),
-        tuple(contacts),
-        tuple(holds),
-        tuple(limits),
-        stiffness or {},
-        edges=edges,
-        terms=(drawn_stroke,),
-    )
+    edit = Edit(**given, stiffness=stiffness or {}, edges=edges, terms=(drawn_stroke,))
     problem = prepare_problem(rig, curves, edit)
     term, notes = (drawn_stroke, ()) if clock else _pull_to_keys(problem, drawn_stroke)
     if term is not drawn_stroke:

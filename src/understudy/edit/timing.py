@@ -158,11 +158,11 @@ def retime(
     result = edit_result(problem, _search_gradually(rig, problem, factor, settings or RETIME_SETTINGS))
     now = speed_of(rig, result.curves, point, time) / speed_of(rig, curves, point, time)
     note = f"{point.name} has {now:.3g} times its speed at {time:g} s, {factor:.3g} times were asked for"
-    blocks = tuple(
+    obstacles = tuple(
         Obstacle(b.kind, b.what, b.share, f"{b.sentence.rpartition(': ')[0] or b.sentence}: {note}")
-        for b in result.blocks
+        for b in result.obstacles
     )
-    return replace(result, blocks=blocks, notes=(*result.notes, note))
+    return replace(result, obstacles=obstacles, notes=(*result.notes, note))
 
 
 def speed_of(rig: PosedRig, curves: Curves, point: Point, time: float) -> float:

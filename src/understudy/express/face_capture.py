@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from understudy import checks
-from understudy.character import Character
+from understudy.character import Character, Clip
 from understudy.checks import Array
 from understudy.errors import BadFile, InvalidInput, MissingExtra
 from understudy.express.face_fit import (
@@ -48,6 +48,52 @@ CAMERA_SYSTEMS = {
 }
 MAX_CAPTURE_SECONDS = 600.0  # longest capture, seconds: 18,000 frames at 30 a second
 Progress = Callable[[int], None]
+
+
+def capture_face(
+    video: str | Path,
+    character: Character,
+    *,
+    landmarks: Sequence[int] | Array | None = None,
+    neutral: float | None = 0.0,
+    seconds: float | None = None,
+    field: float | None = None,
+    progress: Progress | None = None,
+) -> Clip:
+    """Find the face in a video and give a character its expressions.
+
+    Args:
+        video: A video file, a photograph, or `"camera"` (`"camera:1"` for the second one).
+        character: The character whose shape weights are solved for.
+        landmarks: Vertices (68,) of the character at the landmarks of the iBUG scheme; those of the built-in face are
+            known.
+        neutral: Time at which the face shows nothing, in seconds; None where the character is a likeness.
+        seconds: Longest time to watch, in seconds; needed for a camera.
+        field: Angle of view across the longer side of the picture, in degrees; None assumes an ordinary camera.
+        progress: Called with the number of pictures seen.
+
+    Returns:
+        A clip of the character: its shape weights, named after the video.
+
+    Raises:
+        MissingExtra: If the landmark detector is not installed (`pip install 'understudy[capture]'`).
+        BadFile: If the video cannot be read or shows no face.
+        InvalidInput: If the landmarks of the character are not known.
+
+    Example:
+        >>> clip = us.capture_face("me.mp4", us.load("face").character())  # doctest: +SKIP
+        >>> us.save(clip, "me.glb", us.load("face").character())  # doctest: +SKIP
+    """
+    from understudy import cast
+    from understudy.cast import member_of_cast
+
+    if landmarks is None:
+        if member_of_cast(character) != "face":
+            raise InvalidInput(f"capture needs the landmark vertices of {character.name!r}; give `landmarks` (68,)")
+        landmarks = cast.FACE_LANDMARKS
+    vertices = checks.array(landmarks, "landmarks", (68,), np.int64)
+    solution, _ = capture(video, character, vertices, seconds=seconds, neutral=neutral, field=field, progress=progress)
+    return solution.clip(Path(video).stem, head=False)
 
 
 def capture(

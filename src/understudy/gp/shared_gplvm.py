@@ -35,7 +35,9 @@ room than the pairs can fill.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -103,17 +105,51 @@ class SharedGPLVM(Estimator):
         objective = SharedObjective(views, first.shape, self.noise)
         state = lbfgs.minimise(objective, objective.pack(first), self.iterations, OBJECTIVE_TOLERANCE_RATIO)
         latents, kernels = objective.unpack(state.x)
-        self.latents_, self.kernels_ = checks.freeze(np.ascontiguousarray(latents)), kernels
         self.objective_ = float(state.value)
+        self._prepare(views[0], latents, kernels)
+
+    def _prepare(self, view: PoseView, latents: Array, kernels: tuple[SharedKernel, SharedKernel]) -> None:
+        """All that mapping needs, from latent points (N, d) and the kernels of both spaces."""
+        self.latents_, self.kernels_ = checks.freeze(np.ascontiguousarray(latents)), kernels
         of_y, of_z = (whitener(kernel.matrix(self.latents_)) for kernel in kernels)
-        weights = np.ascontiguousarray(of_y.T @ (of_y @ views[0].columns))
-        self._observed = ObservedPoses(self.latents_, kernels[0], of_y, weights, views[0].outputs)
-        self._basis, self._columns = views[0].basis, np.ascontiguousarray(views[0].columns)
+        weights = np.ascontiguousarray(of_y.T @ (of_y @ view.columns))
+        self._observed = ObservedPoses(self.latents_, kernels[0], of_y, weights, view.outputs)
+        self._basis, self._columns = view.basis, np.ascontiguousarray(view.columns)
         self._whitener, self._weights = of_z, of_z.T @ (of_z @ self.spaces_[1].data)
         squares = squared_row_distances(self._columns, self._columns)
         self._width = float(np.median(squares[squares > 0])) if (squares > 0).any() else 1.0
         near = np.exp(-0.5 * squares / self._width) + BACK_MAP_NOISE_RATIO * np.eye(len(squares))
         self._back = np.linalg.solve(near, self.latents_)
+
+    def arrays(self) -> dict[str, Array]:
+        """What `from_arrays` needs besides the pairs."""
+        kernels = np.stack([kernel.theta for kernel in self.kernels_])
+        objective = np.array([self.objective_])
+        return {
+            "latents": self.latents_,
+            "kernels": kernels,
+            "correlations": self.correlations_,
+            "objective": objective,
+        }
+
+    @classmethod
+    def from_arrays(cls, Y: ArrayLike, Z: ArrayLike, arrays: Mapping[str, Array], **settings: Any) -> SharedGPLVM:
+        """The model that was learned from pairs Y (N, Dy) and Z (N, Dz), without learning it again."""
+        model = cls(**settings)
+        Y = checks.array(Y, "Y", ("N", "Dy"))
+        Z = checks.array(Z, "Z", (len(Y), "Dz"))
+        latents = checks.array(arrays["latents"], "latents", (len(Y), "d"))
+        kernels = checks.array(arrays["kernels"], "kernels", (2, 4))
+        if kernels.min() <= 0:
+            raise InvalidInput(f"parameters of kernels should be positive, but the smallest is {kernels.min():g}")
+        model.spaces_ = Standardiser.from_data(Y), Standardiser.from_data(Z)
+        model.dimension_, model.curve_ = latents.shape[1], None
+        model.correlations_ = checks.array(arrays["correlations"], "correlations", ("r",))
+        model.objective_ = float(checks.array(arrays["objective"], "objective", (1,))[0])
+        of_y, of_z = (SharedKernel(*map(float, theta)) for theta in kernels)
+        with one_thread():
+            model._prepare(PoseView(model.spaces_[0].data), latents, (of_y, of_z))
+        return model
 
     def map(
         self, Y: ArrayLike, continuity: float = 0.0, start: Array | None = None, before: Array | None = None

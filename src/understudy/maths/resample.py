@@ -1,4 +1,4 @@
-"""Uniformly sampled channels at another rate, or at any times.
+"""Uniformly sampled channels at another rate, at any times, or smoothed.
 
 Values are (F, C) at `rate` frames a second, the first at time 0. Unit quaternions are given by the index of their x
 column.
@@ -151,3 +151,13 @@ def _monotone(values: Array) -> Array:
 def _hermite(a: Array, b: Array, slope_a: Array, slope_b: Array, s: Array) -> Array:
     m = 1.0 - s
     return m * m * (1.0 + 2.0 * s) * a + s * s * (3.0 - 2.0 * s) * b + s * m * (m * slope_a - s * slope_b)
+
+
+def gaussian_smooth(values: Array, deviation: float) -> Array:
+    """Values (F, n) convolved with a Gaussian of `deviation` frames; the ends are extended by point reflection."""
+    reach = int(np.ceil(4 * deviation))
+    if reach < 1 or len(values) < 2:
+        return values.copy()
+    weights = np.exp(-0.5 * np.square(np.arange(-reach, reach + 1) / deviation))
+    padded = np.pad(values, ((reach, reach), (0, 0)), mode="reflect", reflect_type="odd")
+    return np.stack([np.convolve(column, weights / weights.sum(), "valid") for column in padded.T], axis=1)

@@ -52,10 +52,11 @@ def clip_time(pose: str) -> ClipTime | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """Base of every command.
+    """Base of every command: the two live settings.
 
-    `liveliness` scales the random force (0 none, 1 as the clips). `stillness` calms the held pose (0 not, 1 holds
-    still).
+    Args:
+        liveliness: Scale of the random force, 0 (none) to 4; 1 is as lively as the clips. None leaves it as it is.
+        stillness: How calm a held pose is, 0 (as it is) to 1 (it holds still). None leaves it as it is.
     """
 
     word: ClassVar[str] = ""
@@ -114,7 +115,26 @@ class Command:
 
 @dataclass(frozen=True)
 class GoTo(Command):
-    """MOVE: go to `pose` within one label. `label` None keeps the label; `seconds` None keeps the clips' own pace."""
+    """Command: go to a pose within one label.
+
+    Args:
+        pose: The pose: `"name"` of the model's library, or `"clip@seconds"`, a moment of a clip.
+        label: The label to go to it in; None keeps the label.
+        seconds: Duration, in seconds; None takes the pace of the clips.
+        path: `"graph"` follows the poses of the clips, `"straight"` goes there directly.
+        liveliness: Scale of the random force, 0 (none) to 4; 1 is as lively as the clips. None leaves it as it is.
+        stillness: How calm a held pose is, 0 (as it is) to 1 (it holds still). None leaves it as it is.
+
+    Raises:
+        InvalidInput: If a field has no meaning, as a negative duration.
+
+    Example:
+        >>> us.GoTo("happy@2.0", seconds=1.5).seconds
+        1.5
+
+    Notes:
+        MOVE of [Bailey 2016, section 5.3].
+    """
 
     word: ClassVar[str] = "move"
 
@@ -133,10 +153,26 @@ class GoTo(Command):
 
 @dataclass(frozen=True)
 class Idle(Command):
-    """IDLE: stay near one pose, or wander between several, resting about `hover` seconds near each.
+    """Command: stay near one pose, or wander between several.
 
-    No poses: near the pose that is held now. `radius` is how far the particle may stray, in units of the latent
-    space; None takes the label's own. `seconds` None idles until the next command.
+    Args:
+        poses: The poses, as in `GoTo`; none: near the pose that is held now.
+        label: The label of the poses; None keeps the label.
+        seconds: Duration, in seconds; None idles until the next command.
+        hover: Mean rest near each of several poses, in seconds.
+        radius: How far to stray from a pose, in units of the latent space; None takes the label's own.
+        liveliness: Scale of the random force, 0 (none) to 4; 1 is as lively as the clips. None leaves it as it is.
+        stillness: How calm a held pose is, 0 (as it is) to 1 (it holds still). None leaves it as it is.
+
+    Raises:
+        InvalidInput: If a field has no meaning, as a negative duration.
+
+    Example:
+        >>> us.Idle(["happy@1.0", "happy@2.0"], seconds=4, hover=1).poses
+        ('happy@1.0', 'happy@2.0')
+
+    Notes:
+        IDLE of [Bailey 2016, section 5.3].
     """
 
     word: ClassVar[str] = "idle"
@@ -160,7 +196,25 @@ class Idle(Command):
 
 @dataclass(frozen=True)
 class Transition(Command):
-    """TRANSITION: change to `label`, and there to `pose` (None: where the bridge arrives)."""
+    """Command: change to another label.
+
+    Args:
+        label: The label to change to, over other labels where there is no direct bridge.
+        pose: The pose to go to there, as in `GoTo`; None: where the bridge arrives.
+        seconds: Duration, in seconds; None takes the pace of the clips.
+        liveliness: Scale of the random force, 0 (none) to 4; 1 is as lively as the clips. None leaves it as it is.
+        stillness: How calm a held pose is, 0 (as it is) to 1 (it holds still). None leaves it as it is.
+
+    Raises:
+        InvalidInput: If a field has no meaning, as a negative duration.
+
+    Example:
+        >>> us.Transition("sad", stillness=0.5).label
+        'sad'
+
+    Notes:
+        TRANSITION of [Bailey 2016, section 5.3].
+    """
 
     word: ClassVar[str] = "transition"
 
@@ -176,7 +230,25 @@ class Transition(Command):
 
 @dataclass(frozen=True)
 class PlayClip(Command):
-    """PLAY SEGMENT: a clip as it was made, from `start` to `stop` seconds (None: its first and its last frame)."""
+    """Command: play a piece of a clip as it was made.
+
+    Args:
+        clip: Name of the clip.
+        start: First moment, in seconds from the first frame of the clip; None: its first frame.
+        stop: Last moment, in seconds; None: its last frame.
+        liveliness: Scale of the random force, 0 (none) to 4; 1 is as lively as the clips. None leaves it as it is.
+        stillness: How calm a held pose is, 0 (as it is) to 1 (it holds still). None leaves it as it is.
+
+    Raises:
+        InvalidInput: If `stop` is not after `start`.
+
+    Example:
+        >>> us.PlayClip("hop", 3, 5).stop
+        5.0
+
+    Notes:
+        PLAY SEGMENT of [Bailey 2016, section 5.3].
+    """
 
     word: ClassVar[str] = "play"
 
@@ -194,7 +266,23 @@ class PlayClip(Command):
 
 @dataclass(frozen=True)
 class Mix(Command):
-    """MIX: two labels at once. `weight` 0 is all the first, 1 all the second; `poses` none, or one for each label."""
+    """Command: act two labels at once.
+
+    Args:
+        labels: The two labels.
+        weight: Share of the second label: 0 is all the first, 1 all the second.
+        poses: A pose of each label, as in `GoTo`; none: where each of them is.
+        seconds: Duration, in seconds; None until the next command.
+        liveliness: Scale of the random force, 0 (none) to 4; 1 is as lively as the clips. None leaves it as it is.
+        stillness: How calm a held pose is, 0 (as it is) to 1 (it holds still). None leaves it as it is.
+
+    Raises:
+        InvalidInput: If there are not two different labels, or a number is out of its range.
+
+    Example:
+        >>> us.Mix(("happy", "sad"), 0.3, seconds=2).weight
+        0.3
+    """
 
     word: ClassVar[str] = "mix"
 
@@ -220,9 +308,20 @@ class Mix(Command):
 
 @dataclass(frozen=True)
 class LookAt(Command):
-    """LOOK: look at a point (x, y, z) in metres of the world, at the `"camera"`, `"forward"`, or at a point by name.
+    """Command: turn the gaze; it runs beside the other commands.
 
-    It runs beside the other commands. `seconds` None looks there until the next look.
+    Args:
+        at: Position (3,) in metres in the world, `"camera"`, `"forward"`, or the name of a point of the script.
+        seconds: Duration, in seconds; None until the next `LookAt`.
+        liveliness: Scale of the random force, 0 (none) to 4; 1 is as lively as the clips. None leaves it as it is.
+        stillness: How calm a held pose is, 0 (as it is) to 1 (it holds still). None leaves it as it is.
+
+    Raises:
+        InvalidInput: If `at` is neither a finite position nor a name.
+
+    Example:
+        >>> us.LookAt((0, 1, 2), seconds=1.5).at
+        (0.0, 1.0, 2.0)
     """
 
     word: ClassVar[str] = "look"

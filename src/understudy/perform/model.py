@@ -23,6 +23,7 @@ from understudy.perform.bridges import Bridges
 from understudy.perform.features.encoder import PoseEncoder
 from understudy.perform.pose_space import PoseSpace, Segment
 
+FILE_KIND = "pose model"
 BRIDGE_ARRAYS = ("first_latents", "second_latents", "gaps")
 
 
@@ -97,9 +98,10 @@ class PerformanceModel:
         """Metres between poses (..., E): the root mean square over the vertices, to first order."""
         return np.asarray(np.linalg.norm((features - others) * self.metric, axis=-1))
 
-    def save(self, path: str | Path) -> None:
-        """Write the model, whole or not at all."""
-        header: dict[str, Any] = {"cast": self.cast, "notes": list(self.notes), "poses": list(self.poses), "spaces": []}
+    def save(self, path: str | Path, settings: Dictionary[str, Any] | None = None) -> None:
+        """Write the model, whole or not at all; `settings` are those that it was fitted with."""
+        header: dict[str, Any] = {"kind": FILE_KIND, "settings": dict(settings or {}), "cast": self.cast}
+        header |= {"notes": list(self.notes), "poses": list(self.poses), "spaces": []}
         header["encoder"] = self.encoder.header()
         arrays: dict[str, Array] = {f"encoder.{name}": array for name, array in self.encoder.arrays().items()}
         arrays |= {"weights": self.weights, "metric": self.metric}
@@ -118,7 +120,7 @@ class PerformanceModel:
     def load(cls, path: str | Path) -> PerformanceModel:
         """Read a model; `BadFile` where the file is damaged or of another kind."""
         header, arrays = storage.read(path)
-        if "kind" in header:
+        if header.get("kind", FILE_KIND) != FILE_KIND:  # files of version 0.1 have no kind
             raise BadFile(path, f"holds a {header['kind']}, but a model that `understudy learn` has made was expected")
         parts: dict[str, dict[str, Array]] = {}
         for name, array in arrays.items():

@@ -10,21 +10,39 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
 from statistics import mean, median
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from understudy import checks
+from understudy import checks, files
+from understudy.character import Asset, Character, Clip
+from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.perform.commands import Command, LookAt
+from understudy.perform.commands import Command, Idle, LookAt, Mix
+from understudy.perform.model import PerformanceModel
+from understudy.perform.pose_model import clip_of_rows
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.runtime.state import CrossBridge, PerformerState
-from understudy.perform.script import MAX_SCRIPT_SECONDS, OneOf, Place, Script, ScriptStep, Variant, parse_script
+from understudy.perform.script import (
+    MAX_SCRIPT_BYTES,
+    MAX_SCRIPT_SECONDS,
+    OneOf,
+    Place,
+    Script,
+    ScriptStep,
+    Variant,
+    parse_script,
+)
+
+if TYPE_CHECKING:
+    from understudy.perform.pose_model import PoseModel
 
 __all__ = [
     "OneOf",
@@ -37,8 +55,10 @@ __all__ = [
     "frames",
     "parse_script",
     "run",
+    "run_script",
 ]
 
+UNNAMED_SCRIPTS = ("commands", "script", "standard input")  # paths of scripts that no file gives a name
 SET_SEED_STREAM = 0x5E7  # second word of the seed, so that other uses of the seed draw other numbers
 TIME_EPSILON_SECONDS = 1e-9  # frame times are sums of fractions
 EXPECTED_COMMAND_SECONDS = 1.5  # guessed length of a command, for the progress bar alone
@@ -75,17 +95,94 @@ class PerformedFrame(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Performance:
-    """The performance of a script: rows (F, C) of the rig at `rate`, the events, and a report ready for JSON."""
+    """The performance of a script: the poses, the events, and a report ready for JSON."""
 
-    rows: Array
-    rate: float
+    rows: Array  # (F, C) of the rig
+    rate: float  # frames a second
     events: tuple[ScriptEvent, ...]
+    rig: PosedRig
+    name: str = "performance"
     report: dict[str, Any] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float:
         """Length of the performance."""
         return len(self.rows) / self.rate
+
+    @property
+    def character(self) -> Character:
+        """The character that performed."""
+        return self.rig.character
+
+    @cached_property
+    def clip(self) -> Clip:
+        """The performance as a clip of the character; channels that stay at rest are left out."""
+        labels = dict.fromkeys(event.label for event in self.events)
+        return clip_of_rows(self.rig, self.name, self.rows, self.rate, labels)
+
+    @property
+    def asset(self) -> Asset:
+        """The character with the clip."""
+        return Asset([self.character], [self.clip])
+
+
+def run_script(
+    model: PoseModel | PerformanceModel,
+    script: str | Path | Script | Sequence[Command],
+    *,
+    label: str | None = None,
+    rate: float | None = None,
+    layers: bool = True,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Performance:
+    """Perform a script from its first frame to its last.
+
+    Args:
+        model: A fitted `PoseModel`, or a `PerformanceModel`.
+        script: A script file (TOML), a `Script`, or commands that follow each other. Commands that go on until the
+            next one, such as `Idle`, need `seconds` here.
+        label: The label to begin in; None takes that of the script, else the first of the model.
+        rate: Frames a second; None takes that of the script, or that of the model for commands.
+        layers: Whether breath, feet, gaze and blinks are laid over the motion, where the character has controls.
+        seed: Seed of everything random; another seed gives another take.
+        progress: Called with the frames done and a guess of their number.
+
+    Returns:
+        The performance: `rows` (F, C) of the rig, the `clip`, the `events`, and a `report`.
+
+    Raises:
+        BadFile: If the script is damaged, or names what the model does not have.
+        InvalidInput: If a command never ends.
+        NotFitted: If the model was not fitted.
+
+    Example:
+        >>> done = us.run_script(us.load("lamp.understudy"), [us.Idle(seconds=0.5), us.PlayClip("hop", 3, 4)])
+        >>> [event.what for event in done.events if event.place]
+        ['idle', 'play']
+        >>> done.clip.rate, done.rows.shape[1] == done.rig.channels.width
+        (24.0, True)
+    """
+    learnt = model if isinstance(model, PerformanceModel) else model.model_
+    read = _read_script(script, learnt.rate)
+    read = replace(read, rate=rate or read.rate, label=label or read.label).check(learnt)
+    return run(read, Performer(model, rate=read.rate, layers=layers), progress, seed)
+
+
+def _read_script(script: str | Path | Script | Sequence[Command], rate: float) -> Script:
+    if isinstance(script, Script):
+        return script
+    if isinstance(script, str | Path):
+        return parse_script(files.read_text(script, 4 * MAX_SCRIPT_BYTES), str(script))
+    for number, command in enumerate(script, 1):
+        if not isinstance(command, Command):
+            raise InvalidInput(f"command {number} should be a command, but is {type(command).__name__}")
+        if isinstance(command, Idle | Mix) and command.seconds is None:
+            raise InvalidInput(f"command {number}, {command.word}, goes on until the next one: give it `seconds`")
+    if not len(script):
+        raise InvalidInput("a script should have at least one command, but has none")
+    steps = [ScriptStep(f"command {number}", command) for number, command in enumerate(script, 1)]
+    return Script("commands", tuple(steps), rate)
 
 
 def run(
@@ -119,7 +216,8 @@ def run(
     if progress is not None:
         progress(len(rows), len(rows))
     report = {"script": script.path, "seed": seed} | _report(script.rate, tuple(events), times, labels, skipped)
-    return Performance(checks.freeze(np.stack(rows)), script.rate, tuple(events), report)
+    name = performer.rig.character.name if script.path in UNNAMED_SCRIPTS else Path(script.path).stem
+    return Performance(checks.freeze(np.stack(rows)), script.rate, tuple(events), performer.rig, name, report)
 
 
 def frames(script: Script, performer: Performer, seed: int = 0) -> Iterator[PerformedFrame]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from understudy.errors import InvalidInput, UnderstudyError
-from understudy.perform.model_character import is_model
+from understudy.perform.pose_model import is_model
 from understudy.studio.app import STATIC, make_app
 from understudy.studio.messages.message import MAX_MESSAGE_CHARACTERS
 from understudy.studio.messages.shell import Notice

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
 from understudy.errors import InvalidInput, UnderstudyError
-from understudy.perform.model_character import MODEL_SUFFIX, is_model
+from understudy.perform.pose_model import MODEL_SUFFIX, is_model
 from understudy.studio.messages.shell import FileOpened, Notice
 from understudy.studio.project import Origin
 from understudy.studio.shell.open_file import open_origin

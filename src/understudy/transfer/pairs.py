@@ -27,11 +27,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from understudy import checks, files, formats, schema
+from understudy import cast, checks, files, formats, schema
 from understudy.character import Asset, Character, Clip, Curves
 from understudy.character.body.markers import Markers, markers_of
 from understudy.character.body.poses import PoseSequence, concatenate_poses, sample_poses
+from understudy.character.rig import rig_of
 from understudy.checks import Array
 from understudy.errors import BadFile, InvalidInput, join_names
 from understudy.maths import euler, quaternion, transform
@@ -45,7 +47,25 @@ MIN_PAIRS = 2  # pose pairs
 
 @dataclass(frozen=True, eq=False)
 class PosePairs:
-    """N pose pairs of one source body and one target body."""
+    """Pose pairs: frames of an actor's motions, and the poses of another character that belong to them.
+
+    `PosePairs.read` reads a PAIRS.toml, `PosePairs.from_poses` takes poses from Python.
+
+    Args:
+        source: Points (N, P, 3) of the actor in its local frame, in metres.
+        target: Markers (N, Q, 3) of the character in its local frame, in metres.
+        poses: The N poses of the character, over the origin and facing +Z.
+        names: Names of the N pairs.
+        motions: Names of the motions that the N frames are of.
+        times: Times (N,) of the frames in their motions, in seconds.
+        markers: Where the markers of the character are on its joints.
+
+    Example:
+        >>> actor, lamp = us.load("actor"), us.load("lamp")
+        >>> pairs = us.PosePairs.read("lamp", actor, lamp)
+        >>> len(pairs.leave_out(0)) == len(pairs) - 1
+        True
+    """
 
     source: Array  # (N, P, 3) the source's points in its local frame
     target: Array  # (N, Q, 3) the target's markers in its local frame
@@ -55,6 +75,72 @@ class PosePairs:
     times: Array  # (N,) seconds
     markers: Markers  # of the target
 
+    @classmethod
+    def read(
+        cls,
+        path: str | Path,
+        source: Asset | Mapping[str, SourceMotion],
+        target: Asset,
+        *,
+        springs: Sequence[str] | None = None,
+    ) -> PosePairs:
+        """Read the pairs of a PAIRS.toml.
+
+        Args:
+            path: The file, or the name of a member of the cast that has pairs of its own with the built-in actor.
+            source: The actor with its motions, or `SourceMotion`s by name. Motions that the file names and the actor
+                does not have are looked for beside the file.
+            target: The character, with the clips that the file takes poses from.
+            springs: First joints of the limbs that swing on springs and have no markers; None finds tails and ears by
+                their names.
+
+        Returns:
+            The pairs.
+
+        Raises:
+            BadFile: If the file is damaged, or names a motion, a frame or a joint that is not there.
+        """
+        place = cast.pairs(str(path)) if str(path) in cast.names() and not Path(path).exists() else Path(path)
+        sources = dict(sources_of(source, "motion") if isinstance(source, Asset) else source)
+        missing = [name for name in list_motion_names(place) if name not in sources]
+        sources |= find_sources(missing, (place.parent,))
+        return read_pairs(place, sources, target.character(), markers=_body_markers(target, springs), own=target)
+
+    @classmethod
+    def from_poses(
+        cls,
+        entries: Iterable[tuple[str, float, ArrayLike]],
+        source: Asset | Mapping[str, SourceMotion],
+        target: Asset,
+        *,
+        springs: Sequence[str] | None = None,
+    ) -> PosePairs:
+        """Make pairs from poses of the character's rig.
+
+        Args:
+            entries: The pairs: the name of a motion, the time in it in seconds, and the pose, a row (C,) of
+                `rig_of(target.character())`.
+            source: The actor with its motions, or `SourceMotion`s by name.
+            target: The character.
+            springs: First joints of the limbs that swing on springs, as in `read`.
+
+        Returns:
+            The pairs.
+
+        Raises:
+            InvalidInput: If there are fewer than two pairs, a motion is unknown, or a time lies outside of it.
+        """
+        sources = sources_of(source, "motion") if isinstance(source, Asset) else source
+        character = target.character()
+        rig = rig_of(character)
+        found = []
+        for motion, time, row in entries:
+            checks.one_of(motion, "motion", sources)
+            pose = Clip("pose", rig.channels, [checks.array(row, "pose", (rig.channels.width,))], rate=1.0)
+            frame = sources[motion].frame_at(float(time))
+            found.append(PairEntry(motion, frame, sample_poses(character, pose, np.zeros(1))))
+        return pairs_of(sources, found, character, _body_markers(target, springs))
+
     def __len__(self) -> int:
         return len(self.source)
 
@@ -62,11 +148,25 @@ class PosePairs:
         return f"PosePairs({len(self)} pairs, {self.source.shape[1]} to {self.target.shape[1]} points)"
 
     def leave_out(self, number: int) -> PosePairs:
-        """All pairs but one."""
+        """All pairs but one.
+
+        Args:
+            number: Number of the pair to leave out.
+
+        Returns:
+            The other pairs.
+        """
         return self.subset([i for i in range(len(self)) if i != number])
 
     def subset(self, numbers: Sequence[int]) -> PosePairs:
-        """The pairs of these numbers."""
+        """Some of the pairs.
+
+        Args:
+            numbers: Numbers of the pairs to keep.
+
+        Returns:
+            These pairs, in the order of the numbers.
+        """
         numbers = list(numbers)
         names = tuple(self.names[i] for i in numbers)
         motions = tuple(self.motions[i] for i in numbers)
@@ -84,6 +184,15 @@ class PairEntry:
     frame: int
     pose: PoseSequence
     name: str = ""
+
+
+def _body_markers(target: Asset, springs: Sequence[str] | None) -> Markers:
+    """The markers of a character without its limbs on springs."""
+    from understudy.transfer.physics.spring_limbs import limbs_by_name
+
+    character = target.character()
+    limbs = [limb.joints[0] for limb in limbs_by_name(character.skeleton)] if springs is None else list(springs)
+    return markers_of(character, skip=limbs)
 
 
 def read_pairs(

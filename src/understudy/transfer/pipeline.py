@@ -86,6 +86,11 @@ class TransferResult:
     seconds: dict[str, float] = field(default_factory=dict)  # processor time of each step
     report: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def uncertainty(self) -> Array:
+        """(F,) metres: the standard deviation of a marker's coordinate, large far from all pairs."""
+        return np.sqrt(np.maximum(self.predictive_variance, 0.0))
+
 
 def prepare_target(
     target: Character,

@@ -24,12 +24,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from understudy.character import Asset
 from understudy.character.body.poses import squared_pose_distances
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.transfer.baselines import GaussianProcess
 from understudy.transfer.mapping import RESIDUAL_RIDGE, residual_width
-from understudy.transfer.pairs import PosePairs
+from understudy.transfer.pairs import PosePairs, sources_of
 from understudy.transfer.source import SourceMotion
 
 MAX_CANDIDATE_FRAMES = 1500  # evenly spread: a tenth of a second apart in two and a half minutes
@@ -52,12 +53,33 @@ class PoseSuggestion:
 
 
 def suggest_poses(
-    sources: Mapping[str, SourceMotion], pairs: PosePairs | None = None, count: int = 10
+    motions: Asset | Mapping[str, SourceMotion], pairs: PosePairs | None = None, count: int = 10
 ) -> list[PoseSuggestion]:
-    """The frames to pose next, best first; with `pairs`, beyond those. They are chosen as a set of `count`."""
+    """Which frames of the actor to pose next: those whose poses tell most about all the others.
+
+    Args:
+        motions: The motions to choose from: an `Asset` with all its animations, or `SourceMotion`s by name.
+        pairs: The pairs that there are; None where there are none yet.
+        count: Number of frames to suggest.
+
+    Returns:
+        The frames, best first: each with its `motion`, `frame`, `time` in seconds, the `gain` as a share of the
+        variance of all frames, and the expected `uncertainty` and `error_after` in metres. They belong together: a
+        shorter list may hold other frames.
+
+    Raises:
+        InvalidInput: If there is no motion, or the motions have other points than the pairs.
+
+    Example:
+        >>> actor = us.load("actor")
+        >>> first, second = us.suggest_poses(actor, count=2)
+        >>> first.gain > second.gain, first.motion in [clip.name for clip in actor.animations]
+        (True, True)
+    """
+    sources = sources_of(motions, "motion") if isinstance(motions, Asset) else motions
     if not sources:
         raise InvalidInput("suggesting poses needs at least one motion, but none is given")
-    motions, frames, poses = _candidates(sources)
+    names, frames, poses = _candidates(sources)
     known = None if pairs is None else pairs.source.reshape(len(pairs), -1)
     if known is not None and known.shape[1] != poses.shape[1]:
         raise InvalidInput(f"the motions have {poses.shape[1] // 3} points, but the pairs have {known.shape[1] // 3}")
@@ -66,9 +88,9 @@ def suggest_poses(
     chosen, gains, after = order_by_gain(S, noise, exchange_search(S, noise, count))
     return [
         PoseSuggestion(
-            motions[c],
+            names[c],
             int(frames[c]),
-            sources[motions[c]].start + float(frames[c]) / sources[motions[c]].rate,
+            sources[names[c]].start + float(frames[c]) / sources[names[c]].rate,
             float(first[c]),
             float(gain),
             float(np.sqrt(rest) * scale),

@@ -41,7 +41,7 @@ from understudy.character.body.mass import Body
 from understudy.character.body.poses import PoseSequence
 from understudy.checks import Array
 from understudy.maths import quaternion, transform
-from understudy.maths.smoothing import gaussian_smooth
+from understudy.maths.resample import gaussian_smooth
 from understudy.transfer import standing_base
 from understudy.transfer.contact_goals import (
     FLIGHT_POINT_WEIGHT,

@@ -34,7 +34,7 @@ from understudy.character.body.mass import Body
 from understudy.character.body.poses import PoseSequence
 from understudy.checks import Array
 from understudy.maths import quaternion, transform
-from understudy.maths.smoothing import gaussian_smooth
+from understudy.maths.resample import gaussian_smooth
 
 MIN_SWAY_MASS_RATIO = 0.1  # of the body's mass: lighter links do not sway for balance
 MIN_MOVE_SIZE_RATIO = 1e-3  # of the size: a joint whose translation changes by more is animated by the rig

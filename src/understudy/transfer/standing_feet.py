@@ -40,7 +40,7 @@ from understudy.character.body.mass import Body, body_height
 from understudy.character.body.poses import PoseSequence
 from understudy.checks import Array
 from understudy.maths import quaternion, transform
-from understudy.maths.smoothing import gaussian_smooth
+from understudy.maths.resample import gaussian_smooth
 from understudy.transfer.contact_goals import FLIGHT_POINT_WEIGHT, FLOOR_AXES, rigid_fit
 from understudy.transfer.physics.momentum import mass_motion
 from understudy.transfer.standing_base import Stance

@@ -55,7 +55,7 @@ def errors(clip: Clip, reduced: ReducedCurves, rig: DirectRig) -> tuple[float, f
 
 def test_known_keys_come_back() -> None:
     known = keyed([0.0, 0.5, 1.1, 2.0], [0.0, 1.0, 0.2, 0.6], [0.0, 0.0, -0.3, 0.0])
-    found = reduce_keys(known.clip(RATE), None, 0.001, weight=0.002, extremes=False)
+    found = reduce_keys(known.clip(RATE), tolerance=0.001, weight=0.002, extremes=False)
     assert len(found.curves.curves[0]) == 4
     assert found.error_weight <= 0.002
     np.testing.assert_allclose(found.curves.curves[0].times, known.curves[0].times, atol=3.1 / RATE)
@@ -63,7 +63,7 @@ def test_known_keys_come_back() -> None:
 
 def test_one_segment_comes_back_with_its_handles() -> None:
     known = keyed([0.0, 1.0], [0.0, 1.0], [0.5, 0.2], share=0.7)
-    found = reduce_keys(known.clip(RATE), None, 0.001, weight=1e-3).curves.curves[0]
+    found = reduce_keys(known.clip(RATE), tolerance=0.001, weight=1e-3).curves.curves[0]
     assert len(found) == 2
     np.testing.assert_allclose(found.after[0, 0], known.curves[0].after[0, 0], atol=0.1)
     np.testing.assert_allclose(found.before[1, 0], known.curves[0].before[1, 0], atol=0.1)
@@ -73,7 +73,7 @@ def test_one_segment_comes_back_with_its_handles() -> None:
 @pytest.mark.parametrize("keys", ["free", "shared"])
 def test_the_tolerance_is_kept_and_told(rotations: str, keys: str) -> None:
     clip, rig = arm()
-    found = reduce_keys(clip, rig, 0.002, np.radians(1), rotations=rotations, keys=keys)
+    found = reduce_keys(clip, rig, tolerance=0.002, angle=np.radians(1), rotations=rotations, keys=keys)
     distance, angle = errors(clip, found, rig)
     assert distance <= 0.002 and angle <= np.radians(1)
     assert distance == pytest.approx(found.error_m, rel=1e-6) and angle == pytest.approx(found.error_angle, rel=1e-4)
@@ -88,16 +88,16 @@ def test_handles_at_thirds_are_what_cubic_splines_hold(loop: bool) -> None:
     clip, rig = arm()
     if loop:
         clip = Clip("there and back", clip.channels, np.concatenate([clip.values, clip.values[-2::-1]]), RATE)
-    found = reduce_keys(clip, rig, 0.002, np.radians(1), handles="thirds", loop=loop)
+    found = reduce_keys(clip, rig, tolerance=0.002, angle=np.radians(1), handles="thirds", loop=loop)
     distance, angle = errors(clip, found, rig)
     assert distance <= 0.002 and angle <= np.radians(1) and distance == pytest.approx(found.error_m, rel=1e-6)
     assert all(curve.is_hermite for curve in found.curves.curves)
-    assert found.keys <= 2 * reduce_keys(clip, rig, 0.002, np.radians(1), loop=loop).keys
+    assert found.keys <= 2 * reduce_keys(clip, rig, tolerance=0.002, angle=np.radians(1), loop=loop).keys
 
 
 def test_a_tighter_tolerance_has_more_keys() -> None:
     clip, rig = arm()
-    counts = [reduce_keys(clip, rig, tolerance).keys for tolerance in (0.02, 0.004, 0.0008)]
+    counts = [reduce_keys(clip, rig, tolerance=tolerance).keys for tolerance in (0.02, 0.004, 0.0008)]
     assert counts == sorted(counts) and counts[0] < counts[2]
 
 
@@ -105,27 +105,27 @@ def test_jitter_below_the_tolerance_vanishes() -> None:
     clip, rig = arm()
     noise = np.random.default_rng(0).normal(0, 2e-4, clip.values.shape)
     noisy, _ = arm(quaternion.normalise((clip.values + noise).reshape(-1, 2, 4)).reshape(len(clip), 8))
-    assert reduce_keys(noisy, rig, 0.005).keys <= 1.3 * reduce_keys(clip, rig, 0.005).keys
+    assert reduce_keys(noisy, rig, tolerance=0.005).keys <= 1.3 * reduce_keys(clip, rig, tolerance=0.005).keys
 
 
 def test_a_loop_stays_seamless() -> None:
     t = np.linspace(0, 2 * np.pi, 121)
     turns = quaternion.from_rotation_vector(np.stack([0.5 * np.sin(t), 0.3 * np.cos(2 * t), 0 * t], axis=1))
     clip, rig = arm(np.concatenate([turns, turns], axis=1))
-    found = reduce_keys(clip, rig, 0.004, rotations="euler")
+    found = reduce_keys(clip, rig, tolerance=0.004, rotations="euler")
     assert found.loop
     for curve in found.curves.curves:
         np.testing.assert_array_equal(curve.values[0], curve.values[-1])
         slopes = [h[..., 1] / h[..., 0] for h in (curve.after[0], curve.before[-1])]
         np.testing.assert_allclose(slopes[0], slopes[1], atol=1e-9)
-    assert not reduce_keys(clip, rig, 0.004, loop=False).loop
+    assert not reduce_keys(clip, rig, tolerance=0.004, loop=False).loop
 
 
 def test_constants_get_one_key() -> None:
     clip, rig = arm()
     values = clip.values.copy()
     values[:, 4:] = [0, 0, 0, 1]
-    found = reduce_keys(Clip("still", clip.channels, values, RATE), rig, 0.002)
+    found = reduce_keys(Clip("still", clip.channels, values, RATE), rig, tolerance=0.002)
     assert [len(curve) for curve in found.curves.curves][1] == 1
 
 
@@ -133,7 +133,7 @@ def test_what_is_still_makes_up_for_nothing() -> None:
     """A joint that never moves, below one that does: it is not keyed to undo its parent's error."""
     asset = read(data_file("bvh_cmu/02_01.bvh"))
     clip = Clip("walk", asset.clips[0].channels, asset.clips[0].values[1:120], 120)
-    found = reduce_keys(clip, DirectRig(asset.characters[0]), 0.005, rotations="euler")
+    found = reduce_keys(clip, DirectRig(asset.characters[0]), tolerance=0.005, rotations="euler")
     still = [c.target for i, c in enumerate(clip.channels) if np.ptp(columns(clip, i), axis=0).max() < 1e-9]
     assert {"LHipJoint", "RHipJoint"} <= set(still)
     assert all(len(curve) == 1 for curve in found.curves.curves if curve.channel.target in still)
@@ -146,20 +146,20 @@ def columns(clip: Clip, number: int) -> Array:
 
 def test_one_frame() -> None:
     clip, rig = arm()
-    found = reduce_keys(Clip("pose", clip.channels, clip.values[:1], RATE), rig, 0.001)
+    found = reduce_keys(Clip("pose", clip.channels, clip.values[:1], RATE), rig, tolerance=0.001)
     assert found.keys == 8 and found.error_m < 1e-9
 
 
 def test_two_frames() -> None:
     clip, rig = arm()
-    found = reduce_keys(Clip("two", clip.channels, clip.values[[0, 60]], RATE), rig, 0.001)
+    found = reduce_keys(Clip("two", clip.channels, clip.values[[0, 60]], RATE), rig, tolerance=0.001)
     assert found.error_m <= 0.001
 
 
 def test_jumps_keep_their_corners() -> None:
     values = np.zeros((100, 1))
     values[30:60] = 1.0
-    found = reduce_keys(Clip("blink", [Channel("", "weights", ("eyeBlinkLeft",))], values, RATE), None, 0.001)
+    found = reduce_keys(Clip("blink", [Channel("", "weights", ("eyeBlinkLeft",))], values, RATE), tolerance=0.001)
     curve = found.curves.curves[0]
     assert found.error_weight <= 0.01
     assert len(curve) <= 8
@@ -170,7 +170,7 @@ def test_steps_stay_steps() -> None:
     channel = Channel("lamp", "controls", ("on",))
     stepped = Curve(channel, [0, 0.5, 1.0, 1.5], [[0], [1], [1], [0]], STEP)
     moving = Curve(Channel("lamp", "translation"), [0, 2], [[0, 0, 0], [1, 0, 0]], LINEAR)
-    found = reduce_keys(Curves("both", [stepped, moving], rate=30), None, 0.001)
+    found = reduce_keys(Curves("both", [stepped, moving], rate=30), tolerance=0.001)
     kept = next(c for c in found.curves.curves if c.channel == channel)
     assert (kept.segments == STEP).all()
     np.testing.assert_array_equal(kept.times, [0, 0.5, 1.5])
@@ -180,7 +180,7 @@ def test_peaks_are_not_cut_off() -> None:
     t = np.arange(241) / RATE
     values = np.stack([np.sin(6 * t) + 0.3 * np.sin(13 * t), np.cos(7 * t)], axis=1)
     clip = Clip("nod", [Channel("", "weights", ("a", "b"))], values, RATE)
-    found = reduce_keys(clip, None, 0.001, weight=0.05)
+    found = reduce_keys(clip, tolerance=0.001, weight=0.05)
     sampled = found.curves.sample(clip.times)
     for column, ours in zip(values.T, sampled.T):
         inside = [f for f in range(1, 240) if column[f] > column[[f - 1, f + 1]].max() and column[f] > 0.8]
@@ -190,12 +190,12 @@ def test_peaks_are_not_cut_off() -> None:
 
 def test_curves_are_smooth_where_the_motion_is() -> None:
     clip, rig = arm()
-    assert reduce_keys(clip, rig, 0.002, rotations="euler").broken == 0
+    assert reduce_keys(clip, rig, tolerance=0.002, rotations="euler").broken == 0
 
 
 def test_the_first_call_may_be_a_curve_without_frames_at_its_end() -> None:
     curve = Curve(Channel("", "weights", ("a",)), [0, 1.01], [[0], [1]], LINEAR)
-    found = reduce_keys(Curves("off", [curve], rate=30), None, 0.001)
+    found = reduce_keys(Curves("off", [curve], rate=30), tolerance=0.001)
     assert "left out" in found.notes[0]
 
 
@@ -215,17 +215,17 @@ def test_a_standing_joint_is_held_closer() -> None:
         RATE,
     )
     rig = DirectRig(Character("leg", skeleton))
-    found = reduce_keys(clip, rig, 0.01, np.radians(5))
+    found = reduce_keys(clip, rig, tolerance=0.01, angle=np.radians(5))
     times = np.arange(361) / 120
     foot = rig.joints(rig.pose(found.curves, times))[:, 2, :3, 3] - rig.joints(rig.pose(clip, times))[:, 2, :3, 3]
     assert np.linalg.norm(foot, axis=1).max() <= 0.005
-    loose = reduce_keys(clip, rig, 0.01, np.radians(5), contacts=False)
+    loose = reduce_keys(clip, rig, tolerance=0.01, angle=np.radians(5), contacts=False)
     assert loose.keys <= found.keys
 
 
 def test_the_same_twice() -> None:
     clip, rig = arm()
-    first, second = (reduce_keys(clip, rig, 0.003) for _ in range(2))
+    first, second = (reduce_keys(clip, rig, tolerance=0.003) for _ in range(2))
     for a, b in zip(first.curves.curves, second.curves.curves):
         np.testing.assert_array_equal(a.times, b.times)
         np.testing.assert_array_equal(a.after, b.after)
@@ -234,7 +234,7 @@ def test_the_same_twice() -> None:
 def test_progress_runs_to_its_end() -> None:
     clip, rig = arm()
     told: list[tuple[int, int]] = []
-    reduce_keys(clip, rig, 0.01, progress=lambda done, total: told.append((done, total)))
+    reduce_keys(clip, rig, tolerance=0.01, progress=lambda done, total: told.append((done, total)))
     assert told[-1][0] == told[-1][1] and [d for d, _ in told] == sorted(d for d, _ in told)
 
 
@@ -260,20 +260,20 @@ def test_unseen_markers_are_refused() -> None:
     values = np.zeros((10, 3))
     values[4] = np.nan
     with pytest.raises(InvalidInput, match=r"should have a number everywhere .* LFHD"):
-        reduce_keys(Clip("markers", [Channel("LFHD", "marker")], values, RATE), None, 0.001)
+        reduce_keys(Clip("markers", [Channel("LFHD", "marker")], values, RATE), tolerance=0.001)
 
 
 def test_a_rig_of_someone_else_is_refused() -> None:
     _, rig = arm()
     with pytest.raises(InvalidInput, match="moves nothing"):
-        reduce_keys(Clip("x", [Channel("tail", "translation")], np.zeros((3, 3)), RATE), rig, 0.001)
+        reduce_keys(Clip("x", [Channel("tail", "translation")], np.zeros((3, 3)), RATE), rig, tolerance=0.001)
 
 
 def test_the_lamp() -> None:
     asset = cast.load("lamp")
     rig = rig_of(asset.characters[0])
     animation = (*asset.curves, *asset.clips)[0]
-    found = reduce_keys(animation, rig, 0.002)
+    found = reduce_keys(animation, rig, tolerance=0.002)
     assert found.error_m <= 0.002
     assert found.keys < found.source_keys / 4
 
@@ -284,7 +284,7 @@ def test_captures_keep_the_tolerance(name: str) -> None:
     clip = asset.clips[0]
     clip = Clip(clip.name, clip.channels, clip.values[1:150], clip.rate)
     rig = DirectRig(asset.characters[0])
-    found = reduce_keys(clip, rig, 0.01, rotations="euler")
+    found = reduce_keys(clip, rig, tolerance=0.01, rotations="euler")
     distance, angle = errors(clip, found, rig)
     assert distance <= 0.01 and angle <= np.radians(2)
     assert found.keys < found.source_keys / 10
@@ -295,7 +295,7 @@ def test_captures_as_quaternions() -> None:
     asset = read(data_file("bvh_cmu/02_01.bvh"))
     clip = Clip("walk", asset.clips[0].channels, asset.clips[0].values[1:150], 120)
     rig = DirectRig(asset.characters[0])
-    found = reduce_keys(clip, rig, 0.01)
+    found = reduce_keys(clip, rig, tolerance=0.01)
     assert errors(clip, found, rig)[0] <= 0.01
     assert found.keys < found.source_keys / 10
 
@@ -305,14 +305,14 @@ def test_a_t_pose_in_front_keeps_the_tolerance() -> None:
     clip = asset.clips[0]
     clip = Clip(clip.name, clip.channels, clip.values[:60], clip.rate)
     rig = DirectRig(asset.characters[0])
-    found = reduce_keys(clip, rig, 0.01, rotations="euler")
+    found = reduce_keys(clip, rig, tolerance=0.01, rotations="euler")
     assert errors(clip, found, rig)[0] <= 0.01
 
 
 def test_a_face_take() -> None:
     take = read(data_file("face_livelink/alex_rom_3.csv")).clips[0]
     take = Clip(take.name, take.channels, take.values[:300], take.rate)
-    found = reduce_keys(take, None, 0.001, weight=0.02)
+    found = reduce_keys(take, tolerance=0.001, weight=0.02)
     assert np.abs(found.curves.sample(take.times) - take.values).max() <= 0.02
     assert len(found.curves) == 61
     assert found.keys < found.source_keys / 4
@@ -322,9 +322,9 @@ def test_a_clip_that_jumps_is_reduced_between_its_cuts() -> None:
     clip, rig = arm()
     far = quaternion.from_rotation_vector(np.array([[0, 0, 1.5], [1.2, 0, 0]])).reshape(1, 8)
     jumping = Clip("jump", clip.channels, np.concatenate([far, clip.values]), clip.rate)
-    found = reduce_keys(jumping, rig, 0.005, rotations="euler")
+    found = reduce_keys(jumping, rig, tolerance=0.005, rotations="euler")
     times = jumping.frame_times()
     places = [rig.joints(rig.pose(each, times))[..., :3, 3] for each in (jumping, found.curves)]
     assert np.linalg.norm(places[0] - places[1], axis=-1).max() <= 0.005
     assert "once" in found.notes[0]
-    assert found.keys <= reduce_keys(clip, rig, 0.005, rotations="euler").keys + found.columns
+    assert found.keys <= reduce_keys(clip, rig, tolerance=0.005, rotations="euler").keys + found.columns

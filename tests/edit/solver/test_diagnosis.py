@@ -23,9 +23,9 @@ def blocked(curves: Curves, edit: Edit) -> EditResult:
     """The outcome of an edit that cannot be reached, and what must be true of every such."""
     outcome = solve(figure.rig(), curves, edit)
     assert not outcome.reached
-    assert outcome.blocks
+    assert outcome.obstacles
     assert outcome.distance <= outcome.start_distance + 1e-12
-    for block in outcome.blocks:
+    for block in outcome.obstacles:
         assert block.kind in OBSTACLE_KINDS
         assert 0 <= block.share <= 1 + 1e-9
         assert any(letter.isdigit() for letter in block.sentence)  # how far it got
@@ -45,7 +45,7 @@ def limits_around(curves: Curves, joint: str, margin: float) -> list[Limit]:
 
 
 def test_a_goal_beyond_the_limb_says_how_long_it_is() -> None:
-    block = blocked(figure.curves(shift=False), Edit([MovePoint(LEFT, 0.5, to=(3, 2, 0))])).blocks[0]
+    block = blocked(figure.curves(shift=False), Edit([MovePoint(LEFT, 0.5, to=(3, 2, 0))])).obstacles[0]
     assert block.kind == "reach"
     assert block.sentence.startswith("the chain from 'root' to 'L hand' is 1.22 m long, and the goal is 3.16 m away")
     assert "m remain" in block.sentence
@@ -55,7 +55,7 @@ def test_a_goal_beyond_the_limb_says_how_long_it_is() -> None:
 def test_a_pin_above_is_named(whole: bool) -> None:
     """With its orientation its columns are left alone [section 3.3, case 2], without it is a row of the program."""
     edit = Edit([MovePoint(LEFT, 0.5, to=(3, 2, 0))], pins=[Pin(CHEST, orientation=whole)])
-    block = blocked(figure.curves(), edit).blocks[0]
+    block = blocked(figure.curves(), edit).obstacles[0]
     assert (block.kind, block.what) == ("pin", "'chest'")
     assert "the pin of 'chest' holds 'L hand' back" in block.sentence
 
@@ -64,17 +64,17 @@ def test_a_point_whose_chain_is_pinned_does_not_move() -> None:
     edit = Edit([MovePoint(FORE, 0.5, by=(0.2, 0.1, 0))], pins=[Pin(Point("L upper"))])
     outcome = blocked(figure.curves(), edit)
     assert outcome.distance == outcome.start_distance
-    assert [(b.kind, b.what) for b in outcome.blocks] == [("pin", "'L upper'")]
-    assert "224 of 224 mm remain" in outcome.blocks[0].sentence
+    assert [(b.kind, b.what) for b in outcome.obstacles] == [("pin", "'L upper'")]
+    assert "224 of 224 mm remain" in outcome.obstacles[0].sentence
 
 
 def test_both_contacts_are_named() -> None:
     curves = figure.curves(still=figure.NAMES)
     contacts = [Contact(LEFT, 0, 1), Contact(RIGHT, 0, 1)]
     outcome = blocked(curves, Edit([MovePoint(CHEST, 0.5, by=(0, 1.2, 0))], contacts=contacts))
-    assert {(b.kind, b.what) for b in outcome.blocks} == {("contact", "'L hand'"), ("contact", "'R hand'")}
-    assert all("from 0 s to 1 s" in b.sentence for b in outcome.blocks)
-    assert sum(b.share for b in outcome.blocks) == pytest.approx(1)
+    assert {(b.kind, b.what) for b in outcome.obstacles} == {("contact", "'L hand'"), ("contact", "'R hand'")}
+    assert all("from 0 s to 1 s" in b.sentence for b in outcome.obstacles)
+    assert sum(b.share for b in outcome.obstacles) == pytest.approx(1)
 
 
 def test_a_limit_is_named_with_its_value() -> None:
@@ -82,14 +82,14 @@ def test_a_limit_is_named_with_its_value() -> None:
     limits = limits_around(curves, "L fore", 0.02)
     edit = Edit([MovePoint(LEFT, 0.5, by=(-0.35, 0.1, 0.2))], pins=[Pin(Point("L upper"))], limits=limits)
     outcome = blocked(curves, edit)
-    named = {b.what: b for b in outcome.blocks if b.kind == "limit"}
+    named = {b.what: b for b in outcome.obstacles if b.kind == "limit"}
     assert named
     for name, block in named.items():
         limit = next(limit for limit in limits if name.endswith(limit.column))
         values = [f"{np.degrees(value):.4g} degrees" for value in (limit.low, limit.high)]
         assert any(value in block.sentence for value in values)
     lifted = blocked(curves, Edit(edit.moves, edit.pins))
-    assert not any(b.kind == "limit" for b in lifted.blocks)
+    assert not any(b.kind == "limit" for b in lifted.obstacles)
     assert lifted.distance < outcome.distance
 
 
@@ -104,7 +104,7 @@ def test_time_handles_at_their_ends_push() -> None:
     edit = Edit([MovePoint(LEFT, 0.2, to=tuple(later.tolist()))], limits=limits, edges="broken")
     outcome = blocked(curves, edit)
     assert outcome.distance < 0.9 * outcome.start_distance
-    assert {b.kind for b in outcome.blocks} == {"limit"}
+    assert {b.kind for b in outcome.obstacles} == {"limit"}
     problem = prepare_problem(rig, curves, edit)
     now = constraint_forces(problem, search(problem, problem.moves, np.zeros(problem.tangents.count), SolverSettings()))
     timing = [(bound, push) for bound, push in now.bounds if bound.handle % 2 == 0]
@@ -118,34 +118,34 @@ def test_a_key_against_a_contact_says_which_and_how_far(moves: list[MovePoint]) 
     curves, rig = figure.curves(), figure.rig()
     place = rig.joints(rig.pose(curves, [0.0, 1.0]))[:, rig.character.skeleton.index("R hand"), :3, 3]
     away = float(np.linalg.norm(place[1] - place[0]))
-    block = blocked(curves, Edit(moves, contacts=[Contact(RIGHT, 0.0, 1.0)])).blocks[0]
+    block = blocked(curves, Edit(moves, contacts=[Contact(RIGHT, 0.0, 1.0)])).obstacles[0]
     assert block.kind == "contact"
     assert block.sentence == f"the key at 1 s puts 'R hand' {away:.3g} m away from where its contact begins"
 
 
 def test_a_move_at_a_key_says_so() -> None:
-    block = blocked(figure.curves(), Edit([MovePoint(LEFT, 1.0, by=(0.1, 0, 0))])).blocks[0]
+    block = blocked(figure.curves(), Edit([MovePoint(LEFT, 1.0, by=(0.1, 0, 0))])).obstacles[0]
     assert block.kind == "reach"
     assert "has a key at 1 s, and keys stay" in block.sentence
 
 
 def test_a_move_outside_the_range_says_so() -> None:
     edit = Edit([MovePoint(LEFT, 0.5, by=(0.1, 0, 0))], start=1.0, stop=2.0, edges="broken")
-    block = blocked(figure.curves(), edit).blocks[0]
+    block = blocked(figure.curves(), edit).obstacles[0]
     assert "the edit's range leaves the tangents around 0.5 s alone" in block.sentence
 
 
 def test_held_moments_beside_the_move_are_named() -> None:
     edit = Edit([MovePoint(LEFT, 0.5, by=(0.2, 0.1, 0))], holds=[Hold(LEFT, 0.49), Hold(LEFT, 0.51)])
-    block = blocked(figure.curves(), edit).blocks[0]
+    block = blocked(figure.curves(), edit).obstacles[0]
     assert (block.kind, block.what) == ("hold", "'L hand'")
 
 
 def test_turns_are_told_in_degrees() -> None:
     edit = Edit([MovePoint(FORE, 0.5, turn_to=(0, 0.7, 0, 0.7))], pins=[Pin(LEFT), Pin(CHEST)])
     outcome = blocked(figure.curves(), edit)
-    assert {b.what for b in outcome.blocks} <= {"'L hand'", "'chest'"}
-    assert "degrees remain" in outcome.blocks[0].sentence
+    assert {b.what for b in outcome.obstacles} <= {"'L hand'", "'chest'"}
+    assert "degrees remain" in outcome.obstacles[0].sentence
 
 
 def test_a_frozen_pin_stays_when_others_free_its_columns() -> None:

@@ -36,8 +36,8 @@ def assert_keys_are_the_same(before: Curves, after: Curves) -> None:
 
 
 def assert_reached(outcome: EditResult) -> None:
-    assert outcome.reached, outcome.blocks
-    assert not outcome.blocks
+    assert outcome.reached, outcome.obstacles
+    assert not outcome.obstacles
 
 
 @pytest.mark.parametrize("kind", ["euler", "rotation", "mixed"])
@@ -293,17 +293,17 @@ def test_what_cannot_be_reached_is_approached_and_explained() -> None:
     far = solve(rig, curves, Edit([MovePoint(TIP, 1.5, to=(9, 9, 9))]))
     assert not far.reached
     assert far.distance < far.start_distance
-    assert far.blocks
+    assert far.obstacles
     pinned = Edit([MovePoint(Point("left hand"), 1.5, by=(0.2, 0, 0))], pins=[Pin(TIP), Pin(Point("spine"))])
     outcome = solve(rig, curves, pinned)
     assert not outcome.reached
-    assert outcome.blocks
+    assert outcome.obstacles
     assert outcome.distance <= outcome.start_distance
     times = np.linspace(0, 3, 101)
     assert np.linalg.norm(place(outcome.curves, TIP, times) - place(curves, TIP, times), axis=1).max() < 1e-3
     on_key = solve(rig, curves, Edit([MovePoint(TIP, 1.0, by=(0.1, 0, 0))]))
-    assert on_key.blocks[0].kind == "reach"
-    assert "key" in on_key.blocks[0].sentence
+    assert on_key.obstacles[0].kind == "reach"
+    assert "key" in on_key.obstacles[0].sentence
 
 
 BAD = [

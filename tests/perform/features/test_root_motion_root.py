@@ -9,7 +9,7 @@ from tests.perform.features import walkers
 from understudy.character import Character, Skeleton
 from understudy.character.rig import DirectRig
 from understudy.maths import quaternion
-from understudy.maths.smoothing import gaussian_smooth
+from understudy.maths.resample import gaussian_smooth
 from understudy.perform.features.root_motion import RootJoint, find_root
 
 

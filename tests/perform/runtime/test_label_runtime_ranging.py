@@ -102,7 +102,7 @@ def check_a_swing(performer: Performer) -> None:
 
 
 def test_a_swing_of_the_lamp_ends_softly() -> None:
-    check_a_swing(Performer(lamp_model(), lamp_rig(), RATE, seed=3))
+    check_a_swing(Performer(lamp_model(), lamp_rig(), RATE, seed=3, layers=False))
 
 
 def test_a_swing_of_a_rig_with_layers_ends_softly(dragon: LayeredRig) -> None:
@@ -114,13 +114,13 @@ def test_a_swing_of_a_rig_with_layers_ends_softly(dragon: LayeredRig) -> None:
     library = ClipLibrary.from_asset(asset, RATE, source="dragon")
     takes = [take for label in library.labels[:2] for take in library.of_label(label)[:1]]
     model = fit_library(replace(library, takes=tuple(takes)), FitSettings(iterations=5), workers=1)
-    check_a_swing(Performer(model, dragon, RATE))
+    check_a_swing(Performer(model, dragon, RATE, layers=False))
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_switch_while_it_swings_does_not_jump(seed: int) -> None:
     """What is meant goes on from what was meant: what is shown, which follows from it smoothly, goes on as well."""
-    performer = Performer(lamp_model(), lamp_rig(), RATE, seed=seed)
+    performer = Performer(lamp_model(), lamp_rig(), RATE, seed=seed, layers=False)
     state = performer.init("sad", seed=seed)
     for _ in range(3):
         state, _ = performer.step(state)

@@ -34,7 +34,7 @@ def test_who_is_not_prepared_does_the_same(monkeypatch: pytest.MonkeyPatch) -> N
     made, make = [], LabelRuntime.from_space.__func__  # type: ignore[attr-defined]
     takes = []
     for prepared in (True, False):
-        performer = Performer(lamp_model(), lamp_rig(), 24.0, prepared=prepared)
+        performer = Performer(lamp_model(), lamp_rig(), 24.0, prepared=prepared, layers=False)
         monkeypatch.setattr(
             LabelRuntime, "from_space", classmethod(lambda cls, space: made.append(space.label) or make(cls, space))
         )

@@ -18,7 +18,7 @@ RATE = 24.0
 
 @pytest.fixture(scope="module")
 def performer() -> Performer:
-    return Performer(lamp_model(), lamp_rig(), RATE, seed=3)
+    return Performer(lamp_model(), lamp_rig(), RATE, seed=3, layers=False)
 
 
 def played(
@@ -235,7 +235,7 @@ def test_the_gaze_runs_beside(performer: Performer) -> None:
 
 
 def test_at_another_rate_the_same_time_passes() -> None:
-    fast = Performer(lamp_model(), lamp_rig(), 60.0)
+    fast = Performer(lamp_model(), lamp_rig(), 60.0, layers=False)
     state, _ = fast.step(fast.init("happy", "happy@0"), GoTo("happy@2", seconds=1.5))
     for _ in range(89):
         assert not fast.is_done(state)

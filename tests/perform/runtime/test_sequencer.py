@@ -55,7 +55,7 @@ def test_the_bound_is_that_of_the_clips(learned: Walker) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_interrupted_at_any_moment_nothing_turns_more_suddenly(learned: Walker, seed: int) -> None:
     rig, model = learned
-    performer, random = Performer(model, rig, RATE), np.random.default_rng(seed)
+    performer, random = Performer(model, rig, RATE, layers=False), np.random.default_rng(seed)
     state, rows = performer.init("narrow", seed=seed), []
     labels = list(CLIPS)
     for _ in range(25):
@@ -72,7 +72,7 @@ def test_interrupted_at_any_moment_nothing_turns_more_suddenly(learned: Walker, 
 def test_without_it_something_would(learned: Walker) -> None:
     """A motion that leaps: what is shown does not."""
     rig, model = learned
-    performer = Performer(model, rig, RATE)
+    performer = Performer(model, rig, RATE, layers=False)
     state = performer.init("narrow")
     rows = []
     for frame in range(30):
@@ -105,7 +105,7 @@ def test_rigs_of_controls_have_none(learned: Walker, dragon: Rig) -> None:
 def test_who_fades_out_is_not_spoken_to(learned: Walker) -> None:
     """A second command at once speaks to the voice that came in with the first, however faint it still is."""
     rig, model = learned
-    performer = Performer(model, rig, RATE)
+    performer = Performer(model, rig, RATE, layers=False)
     state = performer.init("march")
     for command in (PlayClip("march"), Transition("narrow"), Idle(radius=0.1)):
         for frame in range(30 if isinstance(command, PlayClip) else 2):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.learned import lamp_model, lamp_rig
 
-from understudy.perform.model_character import ModelWithCharacter
+from understudy.perform.pose_model import ModelWithCharacter
 from understudy.perform.runtime.performer import Performer
 from understudy.studio.crowd.crowd import CROWD_RATE_HZ, CrowdModel, CrowdPerformers, crowd_bounds, placements
 

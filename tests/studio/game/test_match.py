@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from understudy.perform.commands import CAMERA
-from understudy.perform.model_character import ModelWithCharacter
+from understudy.perform.pose_model import ModelWithCharacter
 from understudy.studio.game.match import Match
 from understudy.studio.game.rules import CLAW, EMPTY_BOARD, best_squares
 from understudy.studio.game.state import BoardPlacement, GameState

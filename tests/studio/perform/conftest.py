@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.learned import lamp_model, lamp_rig
 
-from understudy.perform.model_character import ModelWithCharacter
+from understudy.perform.pose_model import ModelWithCharacter
 from understudy.perform.runtime.performer import Performer
 from understudy.studio.perform.live_source import LIVE_RATE_HZ, LiveSource
 

@@ -9,7 +9,7 @@ import struct
 import numpy as np
 import pytest
 
-from understudy.perform.model_character import ModelWithCharacter
+from understudy.perform.pose_model import ModelWithCharacter
 from understudy.perform.runtime.performer import Performer
 from understudy.studio.perform.latent_map import layout_labels, map_bytes, map_parts
 

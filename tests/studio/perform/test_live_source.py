@@ -9,7 +9,7 @@ import pytest
 
 from understudy.errors import BadFile, InvalidInput
 from understudy.perform.commands import Command, GoTo, Idle, LookAt, Mix, PlayClip, Transition
-from understudy.perform.model_character import ModelWithCharacter
+from understudy.perform.pose_model import ModelWithCharacter
 from understudy.perform.runtime.performer import Performer
 from understudy.studio.perform.live_source import LIVE_RATE_HZ, MAX_STEPS_PER_CALL, LiveSource
 from understudy.studio.source import PlaybackSource

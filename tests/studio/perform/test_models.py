@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from understudy.errors import InvalidInput
-from understudy.perform.model_character import ModelWithCharacter
+from understudy.perform.pose_model import ModelWithCharacter
 from understudy.studio.document import Document
 from understudy.studio.perform.models import calm_label, entry_of, find_model, label_for, pose_gaps, with_model
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from understudy.errors import BadFile
-from understudy.perform.model_character import ModelWithCharacter, clip_of_rows
+from understudy.perform.pose_model import ModelWithCharacter, clip_of_rows
 from understudy.studio.document import Document, TakeEntry
 from understudy.studio.perform import recording
 from understudy.studio.perform.recording import CHUNK_FRAMES, RecordedTake, TakeRecorder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from understudy.perform.model_character import ModelWithCharacter
+from understudy.perform.pose_model import ModelWithCharacter
 from understudy.studio.perform.script_runner import check_script_text
 
 GOOD = """# a scene

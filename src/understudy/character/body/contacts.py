@@ -21,7 +21,7 @@ from understudy import checks, schema
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.files import read_text, write_atomically
-from understudy.maths.smoothing import gaussian_smooth
+from understudy.maths.resample import gaussian_smooth
 
 # Heights over the height of the body, speeds in heights a second. Toes of people rise 3 % and heels 5 % before they
 # leave the floor, and captured feet creep at up to 0.1; in a swing they rise by 6 % and more and move at 2 or faster.

@@ -52,7 +52,21 @@ class Bake:
 
 
 def rig_of(character: Character) -> PosedRig:
-    """The rig of a character: by its controls where it has layers, else by its joints and shape weights."""
+    """The rig of a character: poses are rows, which it turns into joints and vertices.
+
+    Args:
+        character: The character.
+
+    Returns:
+        A rig of its controls where it has layers, else of its joints and shape weights.
+
+    Example:
+        >>> lamp = us.load("lamp")
+        >>> rig = us.rig_of(lamp.character())
+        >>> rows = rig.pose(lamp.animation("hop"))
+        >>> rig.joints(rows).shape == (len(rows), len(rig.character.skeleton), 4, 4)
+        True
+    """
     return DirectRig(character) if character.layers is None else LayeredRig(character)
 
 
@@ -76,10 +90,25 @@ def pose_all(
 
 
 def bake(asset: Asset, clip: str | None = None, rate: float | None = None, character: str | None = None) -> Bake:
-    """World transforms of the joints and world positions of the vertices at each frame of a clip.
+    """Joint transforms and vertex positions at each frame of an animation.
 
-    Without a name the first clip is baked, and the rest pose where there is none. Several characters are baked side by
-    side, their joints and vertices in the order of the file; `character` picks one of them.
+    Args:
+        asset: Characters with their animations; several characters are baked side by side, in the order of the file.
+        clip: Name of the animation; None takes the first, or the rest pose where nothing moves.
+        rate: Frames a second; None takes that of the animation.
+        character: Name of the only character to bake; None bakes all.
+
+    Returns:
+        A `Bake`: `times` (F,) in seconds, `joints` (F, J, 4, 4) world_from_joint, `vertices` (F, V, 3) in metres,
+        `triangles` (T, 3), `joint_names` and `parents`.
+
+    Raises:
+        InvalidInput: If there is no character, no such animation, or the result would be larger than 4 GB.
+
+    Example:
+        >>> baked = us.bake(us.load("lamp"), "hop", rate=10)
+        >>> baked.joints.shape == (len(baked.times), len(baked.joint_names), 4, 4), len(baked.times)
+        (True, 61)
     """
     chosen = asset.characters if character is None else (asset.character(character),)
     if not chosen:

@@ -23,7 +23,15 @@ COLUMN_MARKER_BASE = 1e15  # of marker values: beyond all rest values; whole num
 
 @runtime_checkable
 class Rig(Protocol):
-    """Anything with channels and vertices. A pose is a row (C,); a rig maps rows to vertices, continuously."""
+    """Protocol of rigs: anything with channels and vertices. A pose is a row (C,); a rig maps rows to vertices.
+
+    `rig_of` gives the rig of a character, a `PosedRig`, which also has `pose` (rows of an animation) and `joints`.
+
+    Example:
+        >>> rig = us.rig_of(us.load("lamp").character())
+        >>> isinstance(rig, us.Rig), rig.vertices(rig.rest[None]).shape[2]
+        (True, 3)
+    """
 
     @property
     def channels(self) -> Channels:
@@ -34,7 +42,14 @@ class Rig(Protocol):
         """(C,) the row of the rest pose."""
 
     def vertices(self, values: Array) -> Array:
-        """(F, V, 3) float32 vertices in the world for (F, C) rows."""
+        """Vertices of poses.
+
+        Args:
+            values: Poses (F, C), rows of the rig.
+
+        Returns:
+            Vertices (F, V, 3) float32, in metres in the world.
+        """
 
 
 class PosedRig(ABC):

@@ -157,7 +157,9 @@ def _widen_limits(
     """Each limit that blocks the edit, then all of them, widened as far as the edit needs."""
     columns = [next(iter(limits_of(curves.channels, [limit]))) for limit in edit.limits]
     names = [curves.channels.names[column] for column in columns]
-    blocking = [i for i, name in enumerate(names) if any(b.kind == "limit" and b.what == name for b in outcome.blocks)]
+    blocking = [
+        i for i, name in enumerate(names) if any(b.kind == "limit" and b.what == name for b in outcome.obstacles)
+    ]
     groups = [[i] for i in blocking] + ([blocking] if len(blocking) > 1 else [])
     for group in groups:
         free = replace(edit, limits=tuple(limit for i, limit in enumerate(edit.limits) if i not in group))

@@ -162,10 +162,11 @@ REGION_FIELDS = {
 }
 
 
-def save(graph: ExpressionGraph, path: str | Path) -> None:
-    """Write a graph, whole or not at all; the same graph makes the same bytes."""
+def save(graph: ExpressionGraph, path: str | Path, settings: Mapping[str, Any] | None = None) -> None:
+    """Write a graph, whole or not at all; the same graph makes the same bytes. `settings` are those of its building."""
     header = {
         "kind": FILE_KIND,
+        "settings": dict(settings or {}),
         "names": list(graph.names),
         "labels": list(graph.labels),
         "rate": graph.rate,

@@ -29,7 +29,7 @@ from understudy import checks
 from understudy.character import Channels, Skeleton, kinematics
 from understudy.checks import Array
 from understudy.maths import jit, quaternion, vector
-from understudy.maths.smoothing import gaussian_smooth
+from understudy.maths.resample import gaussian_smooth
 
 KERNELS = "understudy.perform.features.decoding_kernels"
 TAU = 2 * np.pi

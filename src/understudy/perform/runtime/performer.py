@@ -1,6 +1,6 @@
 """Performer: a character acts live, a frame at a time.
 
-    performer = Performer(model, rig)
+    performer = Performer(model)
     state = performer.init("neutral")
     state, row = performer.step(state, Transition("happy"))       # a command now and then, a pose every frame
 
@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from understudy.character.rig import Rig
+from understudy.character.rig import PosedRig, rig_of
 from understudy.checks import Array
 from understudy.maths import springs
 from understudy.perform.commands import Command, Idle, LookAt
@@ -40,6 +41,9 @@ from understudy.perform.runtime.state import (
     replace_state,
 )
 
+if TYPE_CHECKING:
+    from understudy.perform.pose_model import PoseModel
+
 # Bounds of the idle radius, by liveliness: a tenth of it is no longer visible, and twice the radius leaves the pose.
 MIN_RADIUS_RATIO, MAX_RADIUS_RATIO = 0.25, 2.0
 # A particle that arrives faster than this at the point to hold would be thrown back by the constraint, so it brakes on
@@ -48,40 +52,76 @@ MAX_ARRIVAL_RADII_PER_S = 2.0
 
 
 class Performer:
-    """Performs a model on a rig at a fixed rate. Everything that changes is in the state.
+    """Performs a model frame by frame: commands in, one pose of the rig a frame out.
 
-    Several characters at once are several states: `step_all` moves them together, which is far faster than one by one.
+    A performer keeps nothing that changes; that is the state's, which `init` makes and `step` hands on. Several
+    characters are several states: `step_all` moves them together, which is far faster than one by one.
+
+    Args:
+        model: A fitted `PoseModel`, or a `PerformanceModel`.
+        rig: Rig of the character; None takes that of the model.
+        rate: Frames a second of the performance; None takes that of the model.
+        layers: Layers on top of the learnt motion. True: all that the character has controls for (breath, feet, gaze,
+            blinks), False: none, or a list of them.
+        seed: Seed of the random force.
+        prepared: Whether to prepare for all commands now. Without it the first commands take longer.
+
+    Raises:
+        InvalidInput: If the rig is not that of the character which the model was learnt from.
+        NotFitted: If the model was not fitted.
+
+    Example:
+        >>> performer = us.Performer(us.load("lamp.understudy"))
+        >>> state = performer.init("curious")
+        >>> state, row = performer.step(state, us.Transition("happy"))
+        >>> while not performer.is_done(state):
+        ...     state, row = performer.step(state)
+        >>> state.label, row.shape == performer.rig.rest.shape
+        ('happy', True)
     """
 
     def __init__(
         self,
-        model: PerformanceModel,
-        rig: Rig,
+        model: PoseModel | PerformanceModel,
+        rig: PosedRig | None = None,
         rate: float | None = None,
+        *,
+        layers: bool | Sequence[Layer] = True,
         seed: int = 0,
-        layers: Sequence[Layer] = (),
         prepared: bool = True,
     ) -> None:
-        """Without `prepared` it is ready at once, and its first commands wait for what `prepare` would have made."""
-        check_character(model, rig.channels, getattr(getattr(rig, "character", None), "name", "the rig"))
-        self.model, self.rig, self.layers = model, rig, tuple(layers)
-        self.rate = model.rate if rate is None else float(rate)
-        self.planner = Planner(model, self.rate, seed)
-        self._bound = VelocityLimit.from_model(model, rig)
+        learnt = model if isinstance(model, PerformanceModel) else model.model_
+        if rig is None:
+            rig = _rig_in_model(learnt) if isinstance(model, PerformanceModel) else model.rig
+        check_character(learnt, rig.channels, rig.character.name)
+        self.model, self.rig = learnt, rig
+        self.layers = _layers_for(layers, rig, learnt)
+        self.rate = learnt.rate if rate is None else float(rate)
+        self.planner = Planner(learnt, self.rate, seed)
+        self._bound = VelocityLimit.from_model(learnt, rig)
         self._prepared = False
         if prepared:
             self.prepare()
 
     def prepare(self) -> None:
-        """Prepare everything that any command needs, once; it may run beside frames, in another thread."""
+        """Make all that any command needs, once. It may run beside frames, in another thread."""
         if not self._prepared:
             self.planner.prepare()
             self._prepared = True
 
     def init(self, label: str | None = None, pose: str | None = None, seed: int = 0) -> PerformerState:
-        """The state of a character that idles at a pose (a label's most typical one by default).
+        """The state before the first frame: the character idles at a pose.
 
-        Characters of one performer differ by the `seed` of their state.
+        Args:
+            label: The label to begin in; None takes the first of the model, or one that has the pose.
+            pose: The pose, as in `GoTo`; None takes the pose that shows the label best.
+            seed: Seed of this character: two states of one performer differ by their seeds.
+
+        Returns:
+            The state.
+
+        Raises:
+            InvalidInput: If the label or the pose is unknown.
         """
         first = self.model.labels[0]
         label = label or (first if pose is None else self.planner.label_of(pose, first))
@@ -101,7 +141,14 @@ class Performer:
         )
 
     def is_done(self, state: PerformerState) -> bool:
-        """Whether the last command has arrived, or its time is over."""
+        """Whether the last command has arrived, or has taken its time.
+
+        Args:
+            state: A state of this performer.
+
+        Returns:
+            False while the command runs.
+        """
         if state.until is not None:
             return state.frame >= state.until
         return (
@@ -110,14 +157,36 @@ class Performer:
         )
 
     def step(self, state: PerformerState, command: Command | None = None) -> tuple[PerformerState, Array]:
-        """The next state, and the row (C,) of the rig. A command takes over at once."""
+        """Go one frame on.
+
+        Args:
+            state: The state of the character.
+            command: A command that takes over at once, whatever the character does; None goes on.
+
+        Returns:
+            The new state, and the pose (C,) of the rig.
+
+        Raises:
+            InvalidInput: If the command names what the model does not have.
+        """
         (state,), rows = self.step_all([state], [command])
         return state, rows[0]
 
     def step_all(
         self, states: Sequence[PerformerState], commands: Sequence[Command | None] | None = None
     ) -> tuple[list[PerformerState], Array]:
-        """The next states of many characters, and their rows (M, C)."""
+        """Go one frame on with many characters at once.
+
+        Args:
+            states: The states of M characters.
+            commands: A command or None for each of them; None: no command for any.
+
+        Returns:
+            The M new states, and the poses (M, C) of the rig.
+
+        Raises:
+            InvalidInput: If a command names what the model does not have.
+        """
         commanded = [
             state if command is None else self.command(state, command)
             for state, command in zip(states, commands or [None] * len(states))
@@ -133,7 +202,18 @@ class Performer:
         return apply_layers(self.layers, after, rows, self.rate) if self.layers else after, rows
 
     def command(self, state: PerformerState, command: Command) -> PerformerState:
-        """The state with a command planned in place of the running one; nothing moves yet."""
+        """Plan a command; nothing moves before the next step.
+
+        Args:
+            state: The state of the character.
+            command: The command; it takes over whatever the character does.
+
+        Returns:
+            The state with the command planned.
+
+        Raises:
+            InvalidInput: If the command names what the model does not have.
+        """
         settings = state.live_settings
         if command.liveliness is not None:
             settings = replace(settings, liveliness_to=command.liveliness)
@@ -226,6 +306,22 @@ class Performer:
             for state, mixed, blend, features, seen in zip(states, sources, blends, meant, shown)
         ]
         return result, shown
+
+
+def _rig_in_model(model: PerformanceModel) -> PosedRig:
+    """The rig of the character that a model holds."""
+    from understudy.cast import restore_character
+
+    return rig_of(restore_character(model.cast, model.embedded))
+
+
+def _layers_for(layers: bool | Sequence[Layer], rig: PosedRig, model: PerformanceModel) -> tuple[Layer, ...]:
+    """All layers of the character, none, or those given."""
+    from understudy.perform.layers import layers_of
+
+    if isinstance(layers, bool):
+        return layers_of(rig, model=model) if layers else ()
+    return tuple(layers)
 
 
 def _keeps_plan(command: Command) -> bool:

@@ -36,7 +36,7 @@ from understudy.studio.messages.shell import Notice
 
 if TYPE_CHECKING:
     from understudy.perform.model import PerformanceModel
-    from understudy.perform.model_character import ModelWithCharacter
+    from understudy.perform.pose_model import ModelWithCharacter
     from understudy.studio.session import Session
 
 PARTICLE_KERNELS = "understudy.perform.runtime.particle_kernels"

@@ -49,7 +49,7 @@ class DragResult:
     angle: float = 0.0
     drift: float = 0.0
     start_distance: float = 0.0  # metres between the point and its goal before the drag
-    blocks: tuple[Obstacle, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()
     blocked: tuple[Edit, EditResult] | None = None
 
 
@@ -103,7 +103,7 @@ class PointDrag:
             outcome.angle,
             outcome.drift,
             outcome.start_distance,
-            outcome.blocks,
+            outcome.obstacles,
             None if outcome.reached else (drag.edit, outcome),
         )
 
@@ -188,7 +188,7 @@ class PoseDrag:
         posed = self._posed = self._gesture.update([move])
         curves = key_pose(self._ready, self.time, posed)
         return DragResult(
-            curves, posed.reached, posed.distance, posed.angle, posed.drift, posed.start_distance, posed.blocks
+            curves, posed.reached, posed.distance, posed.angle, posed.drift, posed.start_distance, posed.obstacles
         )
 
     def final_curves(self) -> Curves:

@@ -210,7 +210,7 @@ def _outcome(
     moved = step.start_distance - step.distance
     blocks = tuple(
         edit.EditObstacle(block.kind, block.what, moved, step.start_distance, block.share, block.sentence)
-        for block in step.blocks
+        for block in step.obstacles
     )
     return edit.EditOutcome(
         request.gesture,
@@ -320,7 +320,7 @@ async def solve_contact(controller: EditController, entry: EditEntry, new: Conta
         outcome = await controller.work(solve, editing.rig, editing.committed, goal)
         if not outcome.reached:
             why = "the contact cannot be kept: keys put the point in other positions"
-            raise InvalidInput(outcome.blocks[0].sentence if outcome.blocks else why)
+            raise InvalidInput(outcome.obstacles[0].sentence if outcome.obstacles else why)
         await controller.keep(outcome.curves, f"contact of {point_of(new.point).name}", entry)
 
 

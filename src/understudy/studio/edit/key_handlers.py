@@ -139,10 +139,10 @@ async def draw(session: Session, request: edit.EditSketch) -> edit.EditSketched:
                 request.stroke,
                 start,
                 stop,
-                pins=constraints.pins,
-                contacts=contacts,
-                holds=holds,
-                limits=constraints.limits,
+                *constraints.pins,
+                *contacts,
+                *holds,
+                *constraints.limits,
                 stiffness=constraints.stiffness,
             ),
             "sketch",
@@ -150,7 +150,7 @@ async def draw(session: Session, request: edit.EditSketch) -> edit.EditSketched:
         outcome = await job.result()
         if not same_curves(outcome.curves, editing.committed):
             await controller.keep(outcome.curves, f"sketch {point.name}")
-    sentence = outcome.blocks[0].sentence if outcome.blocks and not outcome.reached else ""
+    sentence = outcome.obstacles[0].sentence if outcome.obstacles and not outcome.reached else ""
     return edit.EditSketched(outcome.reached, outcome.distance, sentence, outcome.notes)
 
 

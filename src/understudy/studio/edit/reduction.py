@@ -101,7 +101,9 @@ def reduce_animation(
         curves = _reduce_capture(animation, rig, tolerance, turn, keys, progress)
         error, error_angle = max_deviation(animation, curves, rig)
     else:
-        whole = reduce_keys(animation, rig, tolerance, turn, keys=keys, rotations="euler", progress=progress)
+        whole = reduce_keys(
+            animation, rig, tolerance=tolerance, angle=turn, keys=keys, rotations="euler", progress=progress
+        )
         curves, error, error_angle = whole.curves, whole.error_m, whole.error_angle
     seconds = time.perf_counter() - began
     return ReductionPreview(curves, curves.key_count, count_keys(animation), error, error_angle, seconds)
@@ -115,7 +117,13 @@ def _reduce_capture(clip: Clip, rig: PosedRig, tolerance: float, angle: float, k
     whole, rate = convert_rotations(clip, "euler"), clip.rate / key_step(clip)
     parts = [
         reduce_keys(
-            _with_rate(original_keys(piece), rate), rig, tolerance, angle, keys=keys, loop=False, progress=progress
+            _with_rate(original_keys(piece), rate),
+            rig,
+            tolerance=tolerance,
+            angle=angle,
+            keys=keys,
+            loop=False,
+            progress=progress,
         )
         for piece in split_at_cuts(whole)
     ]

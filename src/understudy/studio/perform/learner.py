@@ -44,7 +44,7 @@ def library_of(task: LearningTask) -> ClipLibrary:
     """The clips of a character with the document's labels, prepared for training."""
     from understudy.character import Asset, Clip, Curves
     from understudy.perform.library import ClipLibrary
-    from understudy.perform.model_character import prepare_library
+    from understudy.perform.pose_model import prepare_library
     from understudy.studio.assets import Assets
     from understudy.studio.messages.message import read_plain
     from understudy.studio.project import Project, SavedProject
@@ -64,7 +64,7 @@ def library_of(task: LearningTask) -> ClipLibrary:
 
 def learn(task: LearningTask, out: TextIO) -> None:
     """Train and save the model; progress is written to `out`."""
-    from understudy.perform.model_character import fit_model
+    from understudy.perform.pose_model import fit_model
     from understudy.perform.training import FitSettings
 
     def progress(done: int, total: int) -> None:

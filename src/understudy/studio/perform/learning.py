@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from understudy.errors import InvalidInput
-from understudy.perform.model_character import MODEL_SUFFIX
+from understudy.perform.pose_model import MODEL_SUFFIX
 from understudy.studio.document import ModelEntry
 from understudy.studio.jobs import JobCancelled
 from understudy.studio.messages.message import to_plain

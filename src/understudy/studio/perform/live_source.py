@@ -26,7 +26,7 @@ from understudy.errors import BadFile, InvalidInput
 from understudy.perform.commands import COMMAND_KINDS, Command, Idle, LookAt
 from understudy.perform.layers.gaze import Gaze
 from understudy.perform.layers.head import HeadLook
-from understudy.perform.model_character import ModelWithCharacter
+from understudy.perform.pose_model import ModelWithCharacter
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.runtime.state import PerformerState
 from understudy.perform.script import ModelVocabulary, OneOf, Place, Script, ScriptStep, parse_script

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 from understudy import files
 from understudy.errors import BadFile, FileError, InvalidInput
-from understudy.perform.model_character import MODEL_SUFFIX, ModelWithCharacter, is_model
+from understudy.perform.pose_model import MODEL_SUFFIX, ModelWithCharacter, is_model
 from understudy.studio.document import Document, ModelEntry
 from understudy.studio.perform.live_source import LIVE_RATE_HZ, LiveSource
 

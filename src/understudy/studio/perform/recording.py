@@ -11,7 +11,7 @@ from understudy import files
 from understudy.character import Asset, Clip
 from understudy.checks import Array
 from understudy.errors import BadFile, InvalidInput
-from understudy.perform.model_character import clip_of_rows
+from understudy.perform.pose_model import clip_of_rows
 from understudy.studio.document import Document, TakeEntry
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from understudy.character import Asset, Character, Curves
 from understudy.errors import InvalidInput
-from understudy.perform.model_character import is_model
+from understudy.perform.pose_model import is_model
 from understudy.studio.assets import Animation, read_origin
 from understudy.studio.document import CharacterEntry, ClipEntry, Document
 from understudy.studio.history import valid_stage

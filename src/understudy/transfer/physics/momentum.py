@@ -48,7 +48,7 @@ from understudy.character.body.mass import Body
 from understudy.character.body.poses import PoseSequence
 from understudy.checks import Array
 from understudy.maths import transform, vector
-from understudy.maths.smoothing import gaussian_smooth
+from understudy.maths.resample import gaussian_smooth
 from understudy.transfer.source import SourceMotion
 
 GRAVITY_M_S2 = 9.81

@@ -1,0 +1,144 @@
+"""Skin: a deformation method, fitted to examples, that turns joint transforms into vertices.
+
+The learner of the room. What it learns is a `Deformer` (`deformer_`) of one of the registered methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from understudy.character import Character
+from understudy.checks import Array
+from understudy.deform import deformer as deformers
+from understudy.deform.deformer import Deformer
+from understudy.deform.examples import Examples
+from understudy.estimator import Estimator
+
+
+class Skin(Estimator):
+    """Learns from example meshes how a mesh follows its joints.
+
+    After `fit`: `deformer_`, a `Deformer` of the method.
+
+    Args:
+        method: Name of the method, one of `Skin.methods()`, such as `"linear"`, `"dual"` or `"eigenskin"`.
+        seed: Seed of methods that use chance.
+        settings: Settings of the method by name; docs/deform_methods.md lists them.
+
+    Raises:
+        InvalidInput: If there is no such method, or it has no such setting.
+        NotFitted: If `deformer_` is asked for before `fit`.
+
+    Example:
+        >>> examples = us.Examples.read("cylinder")
+        >>> skin = us.Skin("linear").fit(examples)
+        >>> skin.transform(examples.transforms).shape == examples.vertices.shape
+        True
+    """
+
+    deformer_: Deformer
+
+    def __init__(self, method: str = "linear", *, seed: int = 0, **settings: Any) -> None:
+        kind = deformers.method_class(method)
+        self.method, self.seed = method, seed
+        self.method_settings = deformers.settings_of(kind.Settings, settings)
+
+    def settings(self) -> dict[str, Any]:
+        """The arguments of `__init__` as plain values, with all settings of the method."""
+        own = {name: getattr(self.method_settings, name) for name in self.method_settings.__dataclass_fields__}
+        return {"method": self.method, "seed": self.seed, **own}
+
+    def __repr__(self) -> str:
+        return f"Skin({', '.join(f'{name}={value!r}' for name, value in self.settings().items())})"
+
+    @staticmethod
+    def methods() -> tuple[str, ...]:
+        """The names of all methods, in the order of the comparison table."""
+        return tuple(deformers.METHODS)
+
+    def fit(self, examples: Examples, progress: Callable[[int, int], None] | None = None) -> Skin:
+        """Fit the method to examples.
+
+        Args:
+            examples: Poses of a skeleton and the mesh in each of them.
+            progress: Called with the steps done and their number.
+
+        Returns:
+            The skin itself.
+
+        Raises:
+            InvalidInput: If the method needs more poses, or something else that the examples do not have.
+        """
+        kind = deformers.method_class(self.method)
+        self.deformer_ = kind.fit(examples, self.method_settings, self.seed, progress)
+        return self
+
+    def transform(self, world_from_joint: ArrayLike) -> Array:
+        """Deform the mesh.
+
+        Args:
+            world_from_joint: Transforms (F, J, 4, 4) of the joints, in metres, or (J, 4, 4) for one pose.
+
+        Returns:
+            Vertices (F, V, 3) float32 in metres in the world, or (V, 3) for one pose.
+
+        Raises:
+            InvalidInput: If the transforms are of another number of joints.
+            NotFitted: If the skin was not fitted.
+        """
+        return self.deformer_.deform(world_from_joint)
+
+    @staticmethod
+    def bind(character: Character, template: str | None = None, influences: int = 4) -> Character:
+        """Bind a mesh to a skeleton automatically.
+
+        Args:
+            character: A character with a mesh. Its skeleton is kept where it has one and no template is given.
+            template: Skeleton to fit into the mesh: `"biped"`, `"quadruped"` and others of
+                `understudy.deform.rigging`; None chooses one where the character has no skeleton.
+            influences: Largest number of joints that move a vertex.
+
+        Returns:
+            The character with its new weights, and with its new skeleton where one was fitted.
+
+        Raises:
+            InvalidInput: If there is no mesh, or no skeleton fits into it.
+        """
+        from understudy.deform.automatic_skin import skin_automatically
+
+        return skin_automatically(character, template, influences=influences).character
+
+    def save(self, path: str | Path) -> None:
+        """Write the skin and its settings.
+
+        Args:
+            path: The file to write, whole or not at all; usually `NAME.understudy`.
+
+        Raises:
+            NotFitted: If the skin was not fitted.
+        """
+        deformers.save(self.deformer_, path, {"seed": self.seed})
+
+    @classmethod
+    def load(cls, path: str | Path) -> Skin:
+        """Read a skin that `save` or `understudy skin fit` wrote, of this version or of 0.1.
+
+        Args:
+            path: The file.
+
+        Returns:
+            The fitted skin.
+
+        Raises:
+            BadFile: If the file is damaged or holds something else.
+        """
+        deformer, settings = deformers.load_with_settings(path)
+        own = getattr(deformer, "settings", None)
+        fields = {} if own is None else {name: getattr(own, name) for name in own.__dataclass_fields__}
+        skin = cls(deformer.name, seed=int(settings.get("seed", 0)), **fields)
+        skin.deformer_ = deformer
+        return skin
