@@ -1,13 +1,13 @@
-"""What a file holds: characters, animations, and notes on what reading had to drop or change.
+"""What a file holds: characters, animations, and notes on what reading dropped or changed.
 
 python 01_open_a_character.py [FILE]
 """
 
 import sys
 
-from understudy import cast, formats
+import understudy as us
 
-asset = formats.read(sys.argv[1]) if len(sys.argv) > 1 else cast.load("lamp")
+asset = us.load(sys.argv[1] if len(sys.argv) > 1 else "lamp")
 
 for character in asset.characters:
     print(character)

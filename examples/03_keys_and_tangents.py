@@ -2,12 +2,10 @@
 
 import numpy as np
 
-from understudy import cast, formats
-from understudy.character import Asset, Channel, Curve, Curves
-from understudy.character.curve import BEZIER
-from understudy.character.rig import DirectRig
+import understudy as us
+from understudy.character.curve import BEZIER, Channel, Curve
 
-# One channel, three columns: degrees about x, y, z. Keys at rest, back a little, down, past it, settled.
+# One channel, three columns: angles about x, y, z. Keys at rest, back a little, down, past it, settled.
 nod = Channel("Head", "euler", ("x", "y", "z"))
 times = np.array([0.0, 0.25, 0.6, 0.85, 1.2])
 angles = np.radians([[0, 0, 0], [-8, 0, 0], [30, 0, 4], [24, 0, 3], [26, 0, 3]])
@@ -17,12 +15,12 @@ ease = np.zeros((len(times), 3, 2))
 ease[..., 0] = 0.4 * np.diff(times, append=times[-1] + 0.35)[:, None]
 arrive = np.zeros_like(ease)
 arrive[..., 0] = 0.4 * np.diff(times, prepend=times[0] - 0.35)[:, None]
-curves = Curves("nod", [Curve(nod, times, angles, BEZIER, arrive, ease)])
+curves = us.Curves("nod", [Curve(nod, times, angles, BEZIER, arrive, ease)])
 
-lamp = cast.load("lamp").character()
-rows = DirectRig(lamp).pose(curves, np.linspace(0, 1.2, 30))
+lamp = us.load("lamp").character()
+rows = us.rig_of(lamp).pose(curves, np.linspace(0, 1.2, 30))
 print(f"{curves.key_count} keys make {len(rows)} rows of {rows.shape[1]} columns")
 
 # glTF knows no free tangents and no Euler angles: the note says what became of them.
-for note in formats.write(Asset([lamp], curves=[curves]), "nod.glb"):
+for note in us.save(curves, "nod.glb", lamp):
     print("note:", note)

@@ -2,21 +2,19 @@
 
 import numpy as np
 
-from understudy import cast, formats
-from understudy.character.rig import bake
-from understudy.errors import MissingExtra
+import understudy as us
 
-lamp = cast.load("lamp")
-expected = bake(lamp, "hop", rate=24).vertices
+lamp = us.load("lamp")
+expected = us.bake(lamp, "hop", rate=24).vertices
 
 for name in ("lamp.glb", "lamp.gltf", "lamp.usda", "lamp.bvh"):
     try:
-        lost = formats.write(lamp, name)
-        again = formats.read(name)
-    except MissingExtra as missing:
-        print(f"{name}: {missing}")
+        lost = us.save(lamp, name)
+        again = us.load(name)
+    except us.UnderstudyError as error:  # USD is an optional part
+        print(f"{name}: {error}")
         continue
     print(f"{name}: {len(again.animations)} animations, lost: {'; '.join(lost) or 'nothing'}")
     if again.character().vertex_count:
-        found = bake(again, "hop", rate=24).vertices
+        found = us.bake(again, "hop", rate=24).vertices
         print(f"  the vertices agree within {np.abs(found[: len(expected)] - expected[: len(found)]).max():.1e} m")

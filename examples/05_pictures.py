@@ -1,10 +1,8 @@
-"""A contact sheet and a video. They are drawn with OpenGL where there is any, and with NumPy where there is none."""
+"""A picture, a contact sheet and a film. They are drawn with OpenGL where there is any, and with NumPy otherwise."""
 
-from understudy import cast
-from understudy.render import show
+import understudy as us
 
-lamp = cast.load("lamp")
-take = show.RenderTake.from_asset(lamp, "hop", rate=8)
-small = show.ViewSettings(size=(240, 180))
-print("hop.png:", show.contact_sheet(take, "hop.png", small, count=8))
-print("hop.gif:", show.video(take, "hop.gif", small))
+lamp = us.load("lamp")
+print(us.show(lamp, "hop_at_1.png", "hop", time=1.0, size=(240, 180)))
+print(us.show(lamp, "hop.png", "hop", pictures=8, size=(240, 180)))
+print(us.show(lamp, "hop.gif", "hop", rate=8, size=(240, 180)))

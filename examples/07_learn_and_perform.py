@@ -1,36 +1,25 @@
-"""The lamp learned from its four clips, then told what to do while it acts: as a program does it, a frame at a time."""
+"""The lamp learnt from its four clips, then told what to do while it acts: as a program does it, a frame at a time."""
 
-from understudy import cast
-from understudy.perform.commands import GoTo, Idle, Mix, PlayClip, Transition
-from understudy.perform.library import ClipLibrary
-from understudy.perform.model import PoseModel
-from understudy.perform.runtime.performer import Performer
-from understudy.perform.training import fit_library
-from understudy.render import show
+import understudy as us
 
-library = ClipLibrary.from_asset(cast.load("lamp"), rate=24)
-print(library)
-fit_library(library, cast="lamp").save("lamp.understudy")
-model = PoseModel.load("lamp.understudy")
-for label, space in model.spaces.items():
-    ways = sum(len(bridges) for bridges in model.bridges if label in (bridges.first, bridges.second))
-    print(f"{label}: {len(space)} frames, {ways} bridges to other labels")
+model = us.PoseModel(rate=24).fit(us.load("lamp"))
+us.save(model, "lamp.understudy")
+for label, space in model.model_.spaces.items():
+    print(f"{label}: {len(space)} frames of {len(space.segments)} clips")
 
-performer = Performer(model, library.rig)
+performer = us.Performer(us.load("lamp.understudy"))  # with breath, feet, gaze and blinks, as far as the lamp has them
 state, rows = performer.init("curious"), []
-orders = [
-    Idle(seconds=1),
-    Transition("happy"),
-    GoTo("happy@2.0"),
-    Mix(("happy", "sad"), 0.5, seconds=2),
-    PlayClip("hop", 3, 5),
-]
-for order in orders:
-    state = performer.command(state, order)  # at any moment, whatever it is doing
+for command in (
+    us.Idle(seconds=1),
+    us.Transition("happy"),
+    us.GoTo("happy@2.0"),
+    us.Mix(("happy", "sad"), 0.5, seconds=2),
+):
+    state = performer.command(state, command)  # at any moment, whatever it is doing
     while not performer.is_done(state):
         state, row = performer.step(state)  # a row (C,) of the rig, every frame
         rows.append(row)
-    print(f"{len(rows) / performer.rate:5.2f} s  {order.word} is done, in label {state.label}")
+    print(f"{len(rows) / performer.rate:5.2f} s  {command.word} is done, in label {state.label}")
 
-take = show.RenderTake.from_rows(library.rig, rows, rate=performer.rate)
-print("lamp.png:", show.contact_sheet(take, "lamp.png", show.ViewSettings(size=(160, 160)), 12))
+done = us.run_script(model, [us.Idle(seconds=1), us.PlayClip("hop", 3, 5)])  # or a script file, from end to end
+print(us.show(done, "lamp.png", size=(160, 160)), f"{done.seconds:.1f} s")
