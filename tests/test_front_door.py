@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import doctest
 import inspect
@@ -301,6 +302,33 @@ def test_pairs_from_poses_are_those_of_the_file() -> None:
     assert np.abs(pairs.times - times).max() < 0.05
     with pytest.raises(InvalidInput, match="no motion 'joy'"):
         us.PosePairs.from_poses([("joy", 0.0, rows[0])] * 2, actor, lamp)
+
+
+def documented_code() -> Iterator[tuple[str, ast.AST]]:
+    """(place, tree) of each Python block of the guides that uses the front door."""
+    for path in (PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))):
+        text = path.read_text(encoding="utf-8")
+        for block in re.finditer(r"```python\n(.*?)```", text, re.S):
+            if "us." in block[1]:
+                yield f"{path.name}:{text[: block.start()].count(chr(10)) + 1}", ast.parse(block[1])
+
+
+def test_the_guides_call_what_is_there() -> None:
+    """Names of the front door exist in the guides' code, and so do the keywords that they are called with."""
+    blocks = list(documented_code())
+    assert len(blocks) > 20
+    for place, tree in blocks:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "us":
+                assert node.attr in us.__all__, f"{place}: us.{node.attr}"
+            direct = re.fullmatch(r"us\.(\w+)(?:\.(\w+))?", ast.unparse(getattr(node, "func", node)))
+            if not isinstance(node, ast.Call) or direct is None:
+                continue
+            called = getattr(us, direct[1]) if direct[2] is None else getattr(getattr(us, direct[1]), direct[2])
+            known = inspect.signature(called).parameters
+            free = any(parameter.kind == parameter.VAR_KEYWORD for parameter in known.values())
+            wrong = [keyword.arg for keyword in node.keywords if keyword.arg not in known and not free]
+            assert not wrong, f"{place}: {ast.unparse(node.func)} has no {wrong}"
 
 
 def test_every_example_uses_the_front_door() -> None:
