@@ -183,7 +183,7 @@ def check_transfer(source: SourceMotion, stage: TransferTarget, physics: bool) -
     points = stage.pairs.source.shape[1]
     if source.points.shape[1] != points:
         raise InvalidInput(
-            f"the motion {source.name!r} should be of the actor of the pairs, who has {points} points, "
+            f"the motion {source.name!r} should be of the actor of the pairs with {points} points, "
             f"but it has {source.points.shape[1]}"
         )
     if physics:

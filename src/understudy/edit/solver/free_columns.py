@@ -1,6 +1,6 @@
 """Free columns: which columns of an animation an edit may change, their units and costs, and the cache of a rig.
 
-Files often hold translations and scales of every bone, all of them constant. An animator who drags a hand wants the
+Files often hold translations and scales of every bone, all of them constant. An animator dragging a hand wants the
 elbow to bend and not the forearm to stretch, so these stay: translations are free where the animation uses them, and at
 joints that no skinned joint carries (a root, hips, the loose feet of some game rigs); scales where the animation uses
 them. A stiffness given for such a channel frees it too.

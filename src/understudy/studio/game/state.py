@@ -55,7 +55,7 @@ MOODS: dict[Mood, str] = {
     "surprised": "the player has won by a line that it had overlooked",
     "won": "it has won",
     "lost": "it has lost: it roars",
-    "draw": "nobody has won",
+    "draw": "it is a draw",
     "again": "the game is over: would you like another?",
 }
 
