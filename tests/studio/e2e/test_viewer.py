@@ -17,9 +17,8 @@ from understudy import cast
 from understudy.checks import Array
 from understudy.render.html import NotebookViewer, viewer_html, write_viewer
 
-CELL = """from understudy import cast
-from understudy.render.html import NotebookViewer, viewer_html
-NotebookViewer(viewer_html(cast.load("lamp")))"""
+CELL = """import understudy as us
+us.show(us.load("lamp"))"""
 MIN_CHANGED_PIXELS = 500  # of 8 bits and more: the shade of the lamp alone has ten times as many
 
 
