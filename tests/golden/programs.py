@@ -67,7 +67,7 @@ def summary(path: Path) -> dict[str, object]:
     with np.load(path, allow_pickle=False) as file:
         for name in sorted(file.files):
             values = file[name]
-            if values.dtype.kind not in "fiub":
+            if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiub":
                 continue  # names and headers, which say where a class lives
             digest.update(f"{name} {values.dtype} {values.shape}".encode() + np.ascontiguousarray(values).tobytes())
             flat = values.astype(float).ravel()
