@@ -16,10 +16,10 @@ class UnderstudyError(Exception):
 
     Example:
         >>> try:
-        ...     us.load("nobody")
+        ...     us.load("unknown")
         ... except us.UnderstudyError as error:
         ...     print(str(error)[:42])
-        nobody: there is no such file, and no buil
+        unknown: there is no such file, and no buil
     """
 
 

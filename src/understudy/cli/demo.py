@@ -39,7 +39,7 @@ START_MODE = "play"  # of the page
 
 
 @click.command(name="demo", short_help="Watch the dragon learn, act a scene, and play with you.")
-@click.argument("who", type=click.Choice(SCENES), default=SCENES[0])
+@click.argument("character", type=click.Choice(SCENES), default=SCENES[0])
 @options.output(required=False, help="The folder to write into; demo by default.")
 @click.option(
     "--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Another seed, another take."
@@ -51,7 +51,7 @@ START_MODE = "play"  # of the page
 @click.option("--learned", "learned_already", is_flag=True, hidden=True, help="The model is in the folder already.")
 @options.quiet
 def command(
-    who: str,
+    character: str,
     output: str | None,
     seed: int,
     size: tuple[int, int],
@@ -63,27 +63,30 @@ def command(
 ) -> None:
     """Learn a built-in character from its clips, let it act a scene, and write that as a video and as a GLB.
 
-    WHO is dragon, by default, or lamp. Where a terminal is attached, the studio is open meanwhile and afterwards: its
-    address is printed, the character moves there at once, and plays tic-tac-toe when it has learned; Ctrl+C ends it.
+    CHARACTER is dragon, by default, or lamp. Where a terminal is attached, the studio is open meanwhile and
+    afterwards: its address is printed, the character moves there at once, and plays tic-tac-toe when it has learned;
+    Ctrl+C ends it.
     """
     folder = Path(output or "demo")
     folder.mkdir(parents=True, exist_ok=True)
     if serve or (serve is None and sys.stdout.isatty()):
-        serve_demo(who, folder, ["--seed", str(seed), "--size", f"{size[0]}x{size[1]}"], port, browser, quiet)
+        serve_demo(character, folder, ["--seed", str(seed), "--size", f"{size[0]}x{size[1]}"], port, browser, quiet)
         return
-    write_files(who, folder, seed, size, learned_already, quiet)
+    write_files(character, folder, seed, size, learned_already, quiet)
 
 
-def write_files(who: str, folder: Path, seed: int, size: tuple[int, int], learned_already: bool, quiet: bool) -> None:
+def write_files(
+    character: str, folder: Path, seed: int, size: tuple[int, int], learned_already: bool, quiet: bool
+) -> None:
     """Write the model, the scene, the video and the GLB."""
     from understudy.perform.script import parse_script
 
-    model, scene, video, file = (folder / f"{who}{ending}" for ending in (MODEL_SUFFIX, ".toml", ".mp4", ".glb"))
+    model, scene, video, file = (folder / f"{character}{ending}" for ending in (MODEL_SUFFIX, ".toml", ".mp4", ".glb"))
     began = time.perf_counter()
-    text = (resources.files("understudy.cast") / "scenes" / f"{who}.toml").read_text(encoding="utf-8")
+    text = (resources.files("understudy.cast") / "scenes" / f"{character}.toml").read_text(encoding="utf-8")
     scene.write_text(text, encoding="utf-8")
     if not learned_already:
-        _learn(who, model, quiet)
+        _learn(character, model, quiet)
     with _report_duration("performed the scene", quiet) as say:
         opened = open_model(model)
         done = perform_script(parse_script(text, str(scene)).check(opened.model), opened, seed, quiet)
@@ -92,7 +95,7 @@ def write_files(who: str, folder: Path, seed: int, size: tuple[int, int], learne
     _print_lines(command_lines(done), quiet)
     for path in (video, file):
         with _report_duration(f"wrote {path}", quiet) as say:
-            view = {"size": size, "azimuth": 0.35, "target": CAMERA_TARGETS.get(who)}
+            view = {"size": size, "azimuth": 0.35, "target": CAMERA_TARGETS.get(character)}
             write_performance(done, str(path), path.suffix, view, 0, quiet)
             say(f"{path.stat().st_size / 1e6:.1f} MB")
     if not quiet:
@@ -101,12 +104,12 @@ def write_files(who: str, folder: Path, seed: int, size: tuple[int, int], learne
     click.echo(str(video.resolve()))
 
 
-def _learn(who: str, model: Path, quiet: bool) -> None:
+def _learn(character: str, model: Path, quiet: bool) -> None:
     from understudy.cli.info import model_facts
     from understudy.perform.training import FitSettings
 
     with _report_duration("learned its clips", quiet) as say:
-        library = open_library(who)
+        library = open_library(character)
         fitted = fit_with_progress(library, FitSettings(), str(model), None, None, quiet)
         fitted.save(model)
         say(f"{sum(map(len, fitted.spaces.values())):,} frames of {len(fitted.spaces)} labels")
@@ -129,25 +132,25 @@ def _print_lines(lines: list[str], quiet: bool) -> None:
 
 
 def serve_demo(
-    who: str, folder: Path, settings: list[str], port: int | None, browser: bool | None, quiet: bool
+    character: str, folder: Path, settings: list[str], port: int | None, browser: bool | None, quiet: bool
 ) -> None:
     """Serve the demo until Ctrl+C."""
     from understudy.studio.server import Server
     from understudy.studio.session import Session
 
     async def begin(session: Session) -> None:
-        await prepare_demo(session, who, folder, settings, quiet)
+        await prepare_demo(session, character, folder, settings, quiet)
 
     server = Server(Session(folder / "studio"), port=port, begin=begin)
     server.run(lambda: announce(server, browser, quiet, START_MODE))
 
 
-async def prepare_demo(session: Session, who: str, folder: Path, settings: list[str], quiet: bool) -> None:
+async def prepare_demo(session: Session, character: str, folder: Path, settings: list[str], quiet: bool) -> None:
     """Open the character, train and show its model, then write the files."""
     from understudy.studio.server import open_all
 
-    await open_all(session, [who])
-    entry = next((each for each in session.document.characters if each.cast == who), None)
+    await open_all(session, [character])
+    entry = next((each for each in session.document.characters if each.cast == character), None)
     if entry is None:
         return
     try:
@@ -156,8 +159,8 @@ async def prepare_demo(session: Session, who: str, folder: Path, settings: list[
         click.echo(f"not learned: {error}", err=True)
         return
     await session.show(entry.id, "model", model.id)
-    shutil.copyfile(session.project.place("models", model.file), folder / f"{who}.understudy")
-    await _write_files_in_process(who, folder, settings, quiet)
+    shutil.copyfile(session.project.place("models", model.file), folder / f"{character}.understudy")
+    await _write_files_in_process(character, folder, settings, quiet)
 
 
 async def _model(session: Session, entry: CharacterEntry, folder: Path) -> ModelEntry:
@@ -183,10 +186,21 @@ async def _model(session: Session, entry: CharacterEntry, folder: Path) -> Model
     return model
 
 
-async def _write_files_in_process(who: str, folder: Path, settings: list[str], quiet: bool) -> None:
+async def _write_files_in_process(character: str, folder: Path, settings: list[str], quiet: bool) -> None:
     """Write the video and the GLB in a process that ends with this one."""
-    command = [sys.executable, "-m", "understudy", "demo", who, "-o", str(folder), "--no-serve", "--learned", *settings]
-    child = subprocess.Popen([*command, *(["-q"] if quiet else [])])
+    command = [
+        sys.executable,
+        "-m",
+        "understudy",
+        "demo",
+        character,
+        "-o",
+        str(folder),
+        "--no-serve",
+        "--learned",
+        *settings,
+    ]
+    child = subprocess.Popen([*command, *settings, *(["-q"] if quiet else [])])
     try:
         while child.poll() is None:
             await asyncio.sleep(0.2)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @click.option("--frame", type=click.IntRange(0), metavar="N", help="Which frame of MOTION.")
 @click.option("--time", type=options.Finite(), metavar="S", help="Or which moment, seconds.")
 @click.option(
-    "--to", "character", required=True, metavar="CHARACTER", help="The character that moves: a file, or a built-in name."
+    "--to", "character", required=True, metavar="CHARACTER", help="The character to move: a file or a built-in name."
 )
 @click.option("--keys", metavar="PAIRS", help="Pose pairs to learn from; without them, the names of bones.")
 @options.output(required=False, help="The file to write; MOTION_FRAME.glb by default.")
@@ -103,7 +103,7 @@ def pose_command(
 @click.command(name="suggest", short_help="List the frames to pose next.")
 @click.argument("motion")
 @click.option(
-    "--to", "character", required=True, metavar="CHARACTER", help="The character that moves: a file, or a built-in name."
+    "--to", "character", required=True, metavar="CHARACTER", help="The character to move: a file or a built-in name."
 )
 @click.option("--keys", metavar="PAIRS", help="The pose pairs that there are already.")
 @click.option("--count", type=click.IntRange(1, 500), default=10, show_default=True, help="How many frames.")
@@ -204,7 +204,7 @@ command.add_command(pose_command)
 @command.command(name="motion")
 @click.argument("motion")
 @click.option(
-    "--to", "character", required=True, metavar="CHARACTER", help="The character that moves: a file, or a built-in name."
+    "--to", "character", required=True, metavar="CHARACTER", help="The character to move: a file or a built-in name."
 )
 @click.option("--keys", metavar="PAIRS", help="The pose pairs, TOML; those of the built-in character by default.")
 @options.output(required=False, help="The file to write; a folder for a folder of motions; - with --format.")
