@@ -18,8 +18,8 @@ class UnderstudyError(Exception):
         >>> try:
         ...     us.load("unknown")
         ... except us.UnderstudyError as error:
-        ...     print(str(error)[:42])
-        unknown: there is no such file, and no buil
+        ...     print(str(error)[:30])
+        unknown: there is no such file
     """
 
 
