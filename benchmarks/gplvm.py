@@ -17,10 +17,18 @@ from benchmarks.measure import Row, assert_same, peer
 
 from understudy import cast
 from understudy.checks import Array
-from understudy.gp import GPLVM, ConnectivityPrior, Kernel, SparseGPLVM
-from understudy.gp.gplvm import INITIAL_KERNEL, OBJECTIVE_TOLERANCE_RATIO, initial_latents, make_stages, pose_rms
+from understudy.gp.covariance import Kernel
+from understudy.gp.gplvm import (
+    GPLVM,
+    INITIAL_KERNEL,
+    OBJECTIVE_TOLERANCE_RATIO,
+    SparseGPLVM,
+    initial_latents,
+    make_stages,
+    pose_rms,
+)
 from understudy.gp.likelihood import Likelihood
-from understudy.gp.priors import RandomWalk
+from understudy.gp.priors import ConnectivityPrior, RandomWalk
 from understudy.maths import cholesky, lbfgs, scg
 from understudy.maths.threads import one_thread
 from understudy.perform import features

@@ -21,7 +21,8 @@ from benchmarks.transitions import learned
 from understudy import cast
 from understudy.character import rig
 from understudy.checks import Array
-from understudy.gp import Kernel, LatentMapping
+from understudy.gp.covariance import Kernel
+from understudy.gp.mapping import LatentMapping
 from understudy.perform.commands import Transition
 from understudy.perform.features.reduction import FeaturePca
 from understudy.perform.runtime import forces, latent_path, particle

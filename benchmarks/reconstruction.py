@@ -22,7 +22,7 @@ from benchmarks.measure import Row
 
 from understudy import cast
 from understudy.checks import Array
-from understudy.gp import GPLVM
+from understudy.gp.gplvm import GPLVM
 from understudy.maths import transform
 from understudy.maths.threads import map_in_threads
 from understudy.perform.features.encoder import PoseEncoder

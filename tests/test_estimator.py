@@ -7,7 +7,8 @@ import pytest
 
 from understudy.errors import UnderstudyError
 from understudy.estimator import Estimator, NotFitted
-from understudy.gp import GPLVM, ConnectivityPrior, DynamicsPrior, SparseGPLVM
+from understudy.gp.gplvm import GPLVM, SparseGPLVM
+from understudy.gp.priors import ConnectivityPrior, DynamicsPrior
 
 
 @dataclass(frozen=True)

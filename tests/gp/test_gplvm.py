@@ -6,8 +6,8 @@ from tests.gp.poses import clips
 
 from understudy.errors import InvalidInput
 from understudy.estimator import NotFitted
-from understudy.gp import GPLVM, ConnectivityPrior, DynamicsPrior
-from understudy.gp.gplvm import NOISE_FLOOR, STAGE_ITERATION_SHARES, initial_latents, make_stages
+from understudy.gp.gplvm import GPLVM, NOISE_FLOOR, STAGE_ITERATION_SHARES, initial_latents, make_stages
+from understudy.gp.priors import ConnectivityPrior, DynamicsPrior
 
 SHORT = {"iterations": 40}
 

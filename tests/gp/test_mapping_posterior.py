@@ -5,7 +5,7 @@ import pytest
 from tests.gp.poses import clips
 
 from understudy.errors import InvalidInput
-from understudy.gp import GPLVM, SparseGPLVM
+from understudy.gp.gplvm import GPLVM, SparseGPLVM
 
 pytestmark = pytest.mark.usefixtures("single")
 

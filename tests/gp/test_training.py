@@ -9,7 +9,8 @@ import pytest
 from tests.gp.poses import clips
 
 from understudy.errors import BadFile, InvalidInput
-from understudy.gp import GPLVM, ConnectivityPrior, SparseGPLVM
+from understudy.gp.gplvm import GPLVM, SparseGPLVM
+from understudy.gp.priors import ConnectivityPrior
 
 MODELS = [
     GPLVM(iterations=24),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.checks import Array
-from understudy.gp import Kernel, LatentMapping
+from understudy.gp.covariance import Kernel
+from understudy.gp.mapping import LatentMapping
 
 RATE = 24.0
 

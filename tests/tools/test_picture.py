@@ -14,7 +14,8 @@ from tools.latent.overview import draw_overview
 from tools.latent.picture import LatentAxes
 
 from understudy.errors import InvalidInput
-from understudy.gp import Kernel, LatentMapping
+from understudy.gp.covariance import Kernel
+from understudy.gp.mapping import LatentMapping
 
 SMALL = picture.LatentView(size=(120, 90), supersample=1, backend="software", density=False)
 

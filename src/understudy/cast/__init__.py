@@ -62,11 +62,13 @@ def load(name: str) -> Asset:
     >>> [animation.name for animation in cast.load("lamp").animations]
     ['hop', 'curious', 'sad', 'happy']
     """
-    from understudy.cast import archive, sheet_library
+    from understudy.cast import archive
 
     asset = archive.read(arrays_file(name))
     if name not in MEMBERS_WITH_SHEETS:
         return asset
+    from understudy.cast import sheet_library
+
     curves = sheet_library.face_curves() if name == "face" else sheet_library.dragon_curves(_controls(asset))
     return Asset(asset.characters, asset.clips, curves, asset.notes, asset.format)
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.gp import LatentMapping
+from understudy.gp.mapping import LatentMapping
 from understudy.perform.features.reduction import FeaturePca
 
 SEARCH_STARTS = 4  # nearest training frames from which a pose is searched; more did not find better matches

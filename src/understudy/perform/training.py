@@ -20,7 +20,7 @@ import numpy as np
 from understudy import storage
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.gp import GPLVM, SparseGPLVM
+from understudy.gp.gplvm import GPLVM, SparseGPLVM
 from understudy.maths.threads import map_in_threads
 from understudy.perform import bridges
 from understudy.perform.features.encoder import PoseEncoder

@@ -30,8 +30,8 @@ import numpy as np
 from understudy import checks
 from understudy.checks import Array, freeze
 from understudy.errors import InvalidInput
-from understudy.gp import LatentMapping
 from understudy.gp.covariance import squared_distances
+from understudy.gp.mapping import LatentMapping
 
 # Unexplained variance at any training point, over the noise, at which the choice of points stops. The likelihood force
 # is then off by 0.2 % of its height (root mean square; 3 % at worst), on the dragon's spaces. A tenth of it costs up to
