@@ -23,6 +23,7 @@ from types import ModuleType
 from typing import Any
 
 LOCK = threading.Lock()
+_IMPORT_LOCK = threading.RLock()
 
 FASTMATH_FLAGS = {"contract"}
 """Kernels may fuse a product and a sum, and nothing else, so that NaN and infinity reach the result as they do in the
@@ -36,7 +37,10 @@ def kernels(module: str) -> ModuleType | None:
     try:
         loaded = sys.modules.get(module)  # ten times as fast, but another thread may still be importing it
         partial = loaded is None or getattr(loaded.__spec__, "_initializing", False)
-        return importlib.import_module(module) if partial else loaded
+        if not partial:
+            return loaded
+        with _IMPORT_LOCK:  # of two threads that import numba at once, one may see half of it and be told it is absent
+            return importlib.import_module(module)
     except ImportError as error:
         if (error.name or "").split(".")[0] in ("numba", "llvmlite"):
             return None
