@@ -123,7 +123,7 @@ def read_edits(path: str) -> EditList:
     from understudy.edit.edit_list_parser import MAX_EDIT_LIST_CHARS
 
     if path == "-":
-        return edit_list.parse(
+        return edit_list.parse_edit_list(
             sys.stdin.buffer.read(4 * MAX_EDIT_LIST_CHARS + 1).decode("utf-8", "replace"), "standard input"
         )
     return edit_list.read_edit_list(path)

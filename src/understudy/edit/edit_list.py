@@ -54,7 +54,6 @@ __all__ = [
     "read_edit_list",
 ]
 
-parse = parse_edit_list  # as the command line calls it
 Progress = Callable[[int, int], None]
 
 

@@ -265,11 +265,11 @@ def close_with_caps(
     starts = np.concatenate([near_pole[None], near[::-1].reshape(-1, 3)])
     ends = np.concatenate([far.reshape(-1, 3), far_pole[None]])
 
-    def moved(points: Array, matrices: Array) -> Array:
+    def carry(points: Array, matrices: Array) -> Array:
         return np.einsum("pij,vj->pvi", matrices[:, :3, :3], points) + matrices[:, None, :3, 3]
 
     whole = np.concatenate([starts, rest.reshape(-1, 3), ends])
-    return whole, np.concatenate([moved(starts, first), posed.reshape(len(posed), -1, 3), moved(ends, last)], axis=1)
+    return whole, np.concatenate([carry(starts, first), posed.reshape(len(posed), -1, 3), carry(ends, last)], axis=1)
 
 
 def cap_rows(ring: Array, bulge: float) -> tuple[Array, Array]:

@@ -374,7 +374,7 @@ def _set_key_values(
     """The curves with the key values at a time changed by `change` (n,), in the columns of the chosen curves."""
     owner, within = owners(curves, problem.states.columns)
 
-    def moved(curve_number: int) -> Array:
+    def new_values(curve_number: int) -> Array:
         curve = curves.curves[curve_number]
         values, k = np.array(curve.values), key_at(curve, time)
         own = owner == curve_number
@@ -384,7 +384,7 @@ def _set_key_values(
             values[k] *= length / np.linalg.norm(values[k])
         return values
 
-    table = {id(curves.curves[n]): moved(n) for n in chosen}
+    table = {id(curves.curves[n]): new_values(n) for n in chosen}
     which = np.isin(np.arange(len(curves)), chosen)
     return replace_curves(curves, which, lambda curve: replace(curve, values=table[id(curve)]))
 
