@@ -49,7 +49,6 @@ __all__ = [
     "apply_edit_list",
     "check_edit_list",
     "key_dense_clip",
-    "parse",
     "parse_edit_list",
     "read_edit_list",
 ]
