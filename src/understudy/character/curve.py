@@ -5,6 +5,9 @@ each column [Ciccone 2019, appendix A]: leaving key k the inner control point is
 it is P2 = P3 - before[k+1], so both offsets point forward in time. A Hermite spline with derivatives m (glTF's
 CUBICSPLINE) is the special case dt = d/3, dv = m d/3, with d the length of the segment.
 
+A key is a person's pose, or it was placed by a fitter (`fitted`): edits keep the values of the former and may move
+those of the latter.
+
 Rotation channels (quaternions) interpolate by slerp on linear segments; on Bezier segments each column is evaluated and
 the result normalised, as glTF prescribes.
 """
@@ -39,6 +42,7 @@ class Curve:
     before: Array  # (K, n, 2) tangent arriving at each key: dt >= 0, dv
     after: Array  # (K, n, 2) tangent leaving each key
     extrapolation: tuple[str, str]  # before the first key, after the last
+    fitted: Array  # (K,) bool: placed by a fitter, such as `reduce_keys`, and not by a person
 
     def __init__(
         self,
@@ -49,6 +53,7 @@ class Curve:
         before: Any = None,
         after: Any = None,
         extrapolation: tuple[str, str] = ("hold", "hold"),
+        fitted: Any = False,
     ) -> None:
         what = f"curve {channel.target!r} ({channel.kind})"
         times = checks.array(times, f"key times of {what}", ("K",))
@@ -71,6 +76,7 @@ class Curve:
             "before": checks.array(empty if before is None else before, f"tangents of {what}", (keys, columns, 2)),
             "after": checks.array(empty if after is None else after, f"tangents of {what}", (keys, columns, 2)),
             "extrapolation": tuple(checks.one_of(e, "extrapolation", EXTRAPOLATIONS) for e in extrapolation),
+            "fitted": checks.array(np.broadcast_to(fitted, (keys,)), f"fitted keys of {what}", (keys,), np.bool_),
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -95,20 +101,22 @@ class Curve:
         """
         curve = object.__new__(cls)
         segments, handles = _default_segments(segment, *values.shape)
-        fields = (channel, times, values, segments, handles, handles, ("hold", "hold"))
+        fields = (channel, times, values, segments, handles, handles, ("hold", "hold"), _no_keys(len(times)))
         curve.__dict__.update(zip(cls.__dataclass_fields__, fields))
         return curve
 
     @classmethod
     def bezier_from_checked_arrays(
-        cls, channel: Channel, times: Array, values: Array, before: Array, after: Array
+        cls, channel: Channel, times: Array, values: Array, before: Array, after: Array, fitted: Array | None = None
     ) -> Curve:
         """A Bezier curve throughout, from frozen float64 arrays that the caller has checked.
 
         That is: increasing times (K,), finite values (K, n), tangents (K, n, 2) no longer than their segments.
         """
         curve = object.__new__(cls)
-        fields = (channel, times, values, _default_segments(BEZIER, *values.shape)[0], before, after, ("hold", "hold"))
+        segments = _default_segments(BEZIER, *values.shape)[0]
+        fitted = _no_keys(len(times)) if fitted is None else fitted
+        fields = (channel, times, values, segments, before, after, ("hold", "hold"), fitted)
         curve.__dict__.update(zip(cls.__dataclass_fields__, fields))
         return curve
 
@@ -127,6 +135,12 @@ class Curve:
         curve = object.__new__(type(self))
         curve.__dict__.update({name: getattr(self, name) for name in self.__dataclass_fields__})
         curve.__dict__.update(before=before, after=after)
+        return curve
+
+    def with_values(self, values: Array, before: Array, after: Array) -> Curve:
+        """The same key times with other values (K, n) and tangents, frozen float64, which the caller has checked."""
+        curve = self.with_handles(before, after)
+        curve.__dict__.update(values=values)
         return curve
 
     def __len__(self) -> int:
@@ -224,6 +238,12 @@ def _default_segments(segment: int, keys: int, columns: int) -> tuple[Array, Arr
         checks.freeze(np.full(max(keys - 1, 0), segment, np.uint8)),
         checks.freeze(np.broadcast_to(np.zeros(1), (keys, columns, 2))),
     )
+
+
+@lru_cache(maxsize=256)
+def _no_keys(keys: int) -> Array:
+    """(K,) bool, all False."""
+    return checks.freeze(np.zeros(keys, bool))
 
 
 def bezier_segments(curve: Curve, which: Array) -> Curve:

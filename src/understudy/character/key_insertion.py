@@ -53,6 +53,7 @@ def insert_curve_key(curve: Curve, time: float) -> Curve:
         segments=np.insert(curve.segments, k - 1, curve.segments[k - 1]),
         before=before,
         after=after,
+        fitted=np.insert(curve.fitted, k, curve.fitted[k - 1] and curve.fitted[k]),
     )
 
 
@@ -83,8 +84,8 @@ def _insert_outside(curve: Curve, time: float) -> Curve:
     after[segment], before[segment + 1] = chord, chord
     # Rotations extrapolate linearly column by column, as only a Bezier segment does.
     kind = BEZIER if straight and curve.channel.kind == "rotation" else LINEAR
-    segments = np.insert(curve.segments, segment, kind)
-    return replace(curve, times=times, values=values, segments=segments, before=before, after=after)
+    segments, fitted = np.insert(curve.segments, segment, kind), np.insert(curve.fitted, at, curve.fitted[edge])
+    return replace(curve, times=times, values=values, segments=segments, before=before, after=after, fitted=fitted)
 
 
 def insert_curve_keys(curve: Curve, times: Array) -> Curve:
@@ -120,7 +121,10 @@ def insert_curve_keys(curve: Curve, times: Array) -> Curve:
         after[smooth], before[smooth + 1] = leave - start, end - arrive
         values[smooth] = np.where(own[smooth, None], values[smooth], start[..., 1])
     segments = np.asarray(kinds, np.uint8)
-    return replace(curve, times=merged, values=values, segments=segments, before=before, after=after)
+    fitted = np.empty(len(merged), bool)
+    fitted[own] = curve.fitted
+    fitted[~own] = (curve.fitted[:-1] & curve.fitted[1:])[piece[np.flatnonzero(~own) - 1]]
+    return replace(curve, times=merged, values=values, segments=segments, before=before, after=after, fitted=fitted)
 
 
 def _polygons(curve: Curve) -> Array:
@@ -160,7 +164,8 @@ def merge_columns(channel: Channel, columns: Mapping[str, Curve], beyond: tuple[
         part = bezier_segments(part, (shape == BEZIER) & (part.segments == LINEAR))
         place = channel.columns.index(name)
         values[:, place], before[:, place], after[:, place] = part.values[:, 0], part.before[:, 0], part.after[:, 0]
-    return Curve(channel, keys, values, shape, before, after, beyond)
+    fitted = np.all([part.fitted for part in parts.values()], axis=0)
+    return Curve(channel, keys, values, shape, before, after, beyond, fitted)
 
 
 def merge_split_curves(curves: Iterable[Curve]) -> list[Curve]:
@@ -178,7 +183,9 @@ def _merge_group(target: str, kind: str, group: list[Curve]) -> Curve:
         for i, name in enumerate(curve.channel.columns):
             handles = (curve.before[:, i : i + 1], curve.after[:, i : i + 1])
             alone, values = Channel(target, kind, (name,)), curve.values[:, i : i + 1]
-            columns[name] = Curve(alone, curve.times, values, curve.segments, *handles, curve.extrapolation)
+            columns[name] = Curve(
+                alone, curve.times, values, curve.segments, *handles, curve.extrapolation, curve.fitted
+            )
     beyond = {curve.extrapolation for curve in group}
     return merge_columns(
         Channel(target, kind, tuple(columns)), columns, beyond.pop() if len(beyond) == 1 else ("hold", "hold")

@@ -18,7 +18,7 @@ from understudy.character.key_insertion import KEY_TIME_TOLERANCE_SECONDS, key_a
 from understudy.checks import Array
 from understudy.edit.handles import break_tangents, is_broken, join_tangents, to_bezier
 from understudy.edit.rotation_curves import to_euler, to_quaternion
-from understudy.edit.selection import Targets, finite_time, insert_key, replace_curves, select_curves
+from understudy.edit.selection import Targets, finite_time, insert_key, mark_posed, replace_curves, select_curves
 from understudy.errors import InvalidInput
 
 __all__ = [
@@ -74,7 +74,7 @@ def move_key(curves: Curves, time: float, to: float, targets: Targets = None) ->
         before, after = np.array(curve.before), np.array(curve.after)
         after[:-1] *= ratio
         before[1:] *= ratio
-        return replace(curve, times=times, before=before, after=after)
+        return replace(curve, times=times, before=before, after=after, fitted=curve.fitted & (times == curve.times))
 
     return replace_curves(curves, which, change)
 
@@ -89,9 +89,10 @@ def set_key(curves: Curves, target: str, kind: str, time: float, value: Any) -> 
 
     def change(curve: Curve) -> Curve:
         k = key_at(curve, time)
+        assert k is not None  # it was inserted
         values = np.array(curve.values)
         values[k] = checks.array(value, f"the value of {target!r} ({kind}) at {time:g} s", (len(curve.channel),))
-        return replace(curve, values=values)
+        return mark_posed(replace(curve, values=values), k)
 
     return replace_curves(curves, which, change)
 
@@ -128,6 +129,7 @@ def _remove_from_curve(curve: Curve, k: int) -> Curve:
         segments=np.delete(curve.segments, min(k, last - 1)),
         before=before[keep],
         after=after[keep],
+        fitted=curve.fitted[keep],
     )
 
 

@@ -26,7 +26,7 @@ from understudy.edit.goals import Limit, MovePoint, Pin, Point, sort_goals
 from understudy.edit.outcome import Obstacle
 from understudy.edit.points.states import PointStates, states_of
 from understudy.edit.pose_solver import PoseProblem, PoseSettings, find_pose_obstacles, pose_variables, search_pose
-from understudy.edit.selection import finite_time, insert_key, replace_curves
+from understudy.edit.selection import finite_time, insert_key, mark_posed, replace_curves
 from understudy.edit.solver.free_columns import (
     character_size,
     column_mass,
@@ -200,7 +200,7 @@ def _write_pose(curve: Curve, time: float, posed: PoseResult) -> Curve:
             handles[k, :, 1] = quaternion.multiply(turn, handles[k, :, 1])
     else:
         values[k] = np.where(posed.values[columns] == posed.start[columns], values[k], posed.values[columns])
-    return replace(curve, values=values, before=before, after=after)
+    return mark_posed(replace(curve, values=values, before=before, after=after), k)
 
 
 def _starting_pose(rig: PosedRig, at: Curves | ArrayLike, time: float | None) -> tuple[Channels, Array]:

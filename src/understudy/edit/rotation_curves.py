@@ -190,4 +190,4 @@ def _convert_channel(curve: Curve, channel: Channel, values: Array, rates: Calla
             handles[at, :, 1] = run * rates(number[at], slopes)
         stepped = curve.segments == STEP
         after[:-1][stepped], before[1:][stepped] = 0.0, 0.0
-    return Curve(channel, curve.times, values, segments, before, after, curve.extrapolation)
+    return Curve(channel, curve.times, values, segments, before, after, curve.extrapolation, curve.fitted)

@@ -7,12 +7,13 @@ a `Channel`. Keys are chosen by their time in seconds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from understudy import checks
 from understudy.character import Channel, Curve, Curves
-from understudy.character.key_insertion import KEY_TIME_TOLERANCE_SECONDS, insert_curve_key
+from understudy.character.key_insertion import KEY_TIME_TOLERANCE_SECONDS, insert_curve_key, key_at
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 
@@ -81,4 +82,15 @@ def insert_key(curves: Curves, time: float, targets: Targets = None) -> Curves:
     straight gets a key; a cycle would change, and is refused.
     """
     time = finite_time(time)
-    return replace_curves(curves, select_curves(curves, targets), lambda curve: insert_curve_key(curve, time))
+
+    def insert(curve: Curve) -> Curve:
+        inserted = insert_curve_key(curve, time)
+        k = key_at(inserted, time)
+        return inserted if k is None else mark_posed(inserted, k)
+
+    return replace_curves(curves, select_curves(curves, targets), insert)
+
+
+def mark_posed(curve: Curve, k: int) -> Curve:
+    """The curve with key k as a person's pose, whose value edits keep."""
+    return replace(curve, fitted=curve.fitted & (np.arange(len(curve)) != k)) if curve.fitted[k] else curve

@@ -39,6 +39,7 @@ def curve_data(curve: Curve) -> dict[str, Any]:
         "before": curve.before.tolist(),
         "after": curve.after.tolist(),
         "extrapolation": list(curve.extrapolation),
+        **({"fitted": curve.fitted.tolist()} if curve.fitted.any() else {}),
     }
 
 
@@ -52,7 +53,8 @@ def curve_from_data(data: Any) -> Curve:
     times, values = (np.array(a, np.float64) for a in arrays[:2])
     segments = np.array(arrays[2], np.uint8)
     before, after = (np.array(a, np.float64).reshape(*values.shape, 2) for a in arrays[3:])
-    return Curve(channel, times, values, segments, before, after, (str(beyond[0]), str(beyond[1])))
+    fitted = np.array(data.get("fitted", False), np.bool_)
+    return Curve(channel, times, values, segments, before, after, (str(beyond[0]), str(beyond[1])), fitted)
 
 
 def curves_data(curves: Curves) -> dict[str, Any]:
@@ -173,7 +175,7 @@ def _equal(a: Curve, b: Curve) -> bool:
     if a is b:
         return True
     alike = a.channel == b.channel and a.extrapolation == b.extrapolation
-    return alike and all(np.array_equal(getattr(a, name), getattr(b, name)) for name in CURVE_ARRAYS)
+    return alike and all(np.array_equal(getattr(a, name), getattr(b, name)) for name in (*CURVE_ARRAYS, "fitted"))
 
 
 def _to_plain(value: Any) -> Any:

@@ -32,7 +32,7 @@ SEGMENT_NAMES = {number: name for name, number in SEGMENTS.items()}
 MAX_FILE_BYTES = 64 << 20
 KNOWN_KEYS = {
     "animation": {"name", "rate", "labels", "about", "moments", "curves"},
-    "curve": {"target", "kind", "columns", "times", "values", "segments", "before", "after", "extrapolation"},
+    "curve": {"target", "kind", "columns", "times", "values", "segments", "before", "after", "extrapolation", "fitted"},
 }
 
 
@@ -100,10 +100,20 @@ def _curve(entry: JsonObject, unknown: set[str]) -> Curve:
     try:
         channel = Channel(target, kind, columns)
         before, after = (_numbers(entry, key, 3) for key in ("before", "after"))
-        return Curve(channel, times, values, segments, before, after, (beyond[0], beyond[1]))
+        fitted = _fitted(entry, len(times))
+        return Curve(channel, times, values, segments, before, after, (beyond[0], beyond[1]), fitted)
     except (InvalidInput, ValueError) as error:  # NumPy's own where the number of segments does not fit
         reason = str(error) if isinstance(error, InvalidInput) else "should have one segment fewer than keys"
         raise entry.bad("" if isinstance(error, InvalidInput) else "segments", reason) from None
+
+
+def _fitted(entry: JsonObject, keys: int) -> Any:
+    """Which keys were placed by a fitter: true for all, or a list with true or false for each key."""
+    given = entry.value.get("fitted", False)
+    flags = given if isinstance(given, list) else [given] * keys
+    if len(flags) != keys or not all(isinstance(flag, bool) for flag in flags):
+        raise entry.bad("fitted", f"should be true, false, or a list of {keys} of them, one for each key")
+    return flags
 
 
 def _segments(entry: JsonObject) -> Any:
@@ -190,6 +200,8 @@ def _curve_text(curve: Curve) -> str:
         "extrapolation": curve.extrapolation,
         "segments": kinds[0] if len(set(kinds)) == 1 else kinds,
     }
+    if curve.fitted.any():
+        head["fitted"] = True if curve.fitted.all() else curve.fitted.tolist()
     arrays = {"times": curve.times, "values": curve.values}
     arrays |= {name: handles for name in ("before", "after") if (handles := getattr(curve, name)).any()}
     first = ", ".join(f"{json.dumps(key)}: {_text(value)}" for key, value in head.items())

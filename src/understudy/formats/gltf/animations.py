@@ -7,7 +7,7 @@ curves take them without another check.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from understudy.character import Channel, Curve, Curves
 from understudy.character.curve import LINEAR, STEP
 from understudy.character.curves import natural_rate
+from understudy.character.key_insertion import KEY_TIME_TOLERANCE_SECONDS
 from understudy.checks import NEAR_UNIT, Array, freeze
 from understudy.formats.conventions import number_duplicates
 from understudy.formats.gltf.accessors import FLOAT_COMPONENT, Accessors
@@ -125,9 +126,9 @@ class CurveMaker:
             self.document.note(f"animation {format_value(animation.name)} moves nothing that was read and was left out")
             return None
         values = self._values(tracks)
-        curves = [self._curve(track, values[track]) for track in tracks]
         extras = animation.entry.value.get("extras")
         extras = extras if isinstance(extras, dict) else {}
+        curves = [_mark_fitted(self._curve(track, values[track]), extras) for track in tracks]
         labels = [printable(label) for label in _list(extras.get("labels")) if isinstance(label, str)]
         rate = extras.get("rate")
         if not isinstance(rate, (int, float)) or not 0 < rate < 1e6:
@@ -231,6 +232,15 @@ class CurveMaker:
                 times = times[kept]
             self._times[track.input] = freeze(times), kept
         return self._times[track.input]
+
+
+def _mark_fitted(curve: Curve, extras: dict[str, Any]) -> Curve:
+    """The curve with its keys marked as those of a fitter, but for those at the times of `posed`."""
+    if extras.get("fitted") is not True:
+        return curve
+    posed = [time for time in _list(extras.get("posed")) if type(time) in (int, float)]
+    near = np.isclose(curve.times[:, None], np.array(posed, float), rtol=1e-6, atol=KEY_TIME_TOLERANCE_SECONDS)
+    return replace(curve, fitted=~near.any(axis=1))
 
 
 def _moments(given: dict[str, Any]) -> dict[str, float]:

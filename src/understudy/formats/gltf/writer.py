@@ -230,6 +230,9 @@ class AnimationWriter:
         moments = {name: time + shift for name, time in animation.moments.items()}
         fields = {"labels": list(animation.labels), "about": animation.about, "moments": moments}
         extras: dict[str, Any] = {key: value for key, value in fields.items() if value}
+        if isinstance(animation, Curves) and any(curve.fitted.any() for curve in animation.curves):
+            posed = [curve.times[~curve.fitted] + shift for curve in animation.curves if len(curve) > 1]
+            extras |= {"fitted": True, "posed": np.unique(np.concatenate([np.zeros(0), *posed])).tolist()}
         if natural_rate(keys.times for keys, _ in channels.values()) != animation.rate:
             extras["rate"] = animation.rate
         self.builder.add("animations", item | ({"extras": extras} if extras else {}))

@@ -215,6 +215,7 @@ def pack_curves(curves: Curves) -> bytes:
             "columns": list(curve.channel.columns),
             "keys": len(curve),
             "extrapolation": list(curve.extrapolation),
+            **({"fitted": curve.fitted.tolist()} if curve.fitted.any() else {}),
         }
         for curve in curves.curves
     ]
@@ -253,7 +254,8 @@ def _curves_from_arrays(header: Any, flat: dict[str, Any]) -> Curves:
         keys, n = int(entry["keys"]), len(channel)
         arrays = take("times", keys), take("values", keys, n), take("segments", keys - 1)
         first, last = entry["extrapolation"]
-        curves.append(Curve(channel, *arrays, take("before", keys, n, 2), take("after", keys, n, 2), (first, last)))
+        handles = take("before", keys, n, 2), take("after", keys, n, 2)
+        curves.append(Curve(channel, *arrays, *handles, (first, last), entry.get("fitted", False)))
     return Curves(header["name"], curves, header["labels"], header["rate"], header["about"], header["moments"])
 
 

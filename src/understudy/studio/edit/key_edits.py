@@ -104,7 +104,7 @@ def rearrange_keys(
     curve: Curve, times: Array, values: Array, before: Array, after: Array, given: Array, f: Array
 ) -> Curve:
     """The curve with its keys at other times (K,); `given` (2, K, n) bool handles, before and after, are final."""
-    moved = times != curve.times
+    moved, values_given = times != curve.times, values
     order = np.lexsort((moved, times))  # of two keys at one time the moved one comes last, and stays
     order = order[np.append(np.diff(times[order]) > KEY_TIME_TOLERANCE_SECONDS, True)]
     leaving = np.append(curve.segments, curve.segments[-1:]) if len(curve) > 1 else np.zeros(1, np.uint8)
@@ -123,7 +123,8 @@ def rearrange_keys(
             fit_handles(new_after[:-1], new[:, None]),
             fit_handles(new_before[1:], new[:, None]),
         )
-    return Curve(curve.channel, times, values, leaving[order][:-1], new_before, new_after, curve.extrapolation)
+    fitted = (curve.fitted & ~moved & (values_given == curve.values).all(axis=1))[order]
+    return Curve(curve.channel, times, values, leaving[order][:-1], new_before, new_after, curve.extrapolation, fitted)
 
 
 def _names(curves: Curves) -> dict[tuple[str, str], list[int]]:

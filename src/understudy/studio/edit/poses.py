@@ -20,7 +20,7 @@ from understudy.character.key_insertion import KEY_TIME_TOLERANCE_SECONDS, key_a
 from understudy.character.rig import DirectRig, PosedRig
 from understudy.character.rig.rig import ChannelLayout
 from understudy.checks import Array
-from understudy.edit.selection import insert_key, replace_curves
+from understudy.edit.selection import insert_key, mark_posed, replace_curves
 from understudy.errors import InvalidInput
 from understudy.maths import euler, quaternion
 
@@ -106,7 +106,7 @@ def _with_keys(
             for handles in (before, after):  # they rotate with the key
                 handles[k, :, 1] = quaternion.multiply(turn, handles[k, :, 1])
         values[k] = new
-        return replace(curve, values=values, before=before, after=after)
+        return mark_posed(replace(curve, values=values, before=before, after=after), k)
 
     return replace_curves(keyed, which, put)
 
