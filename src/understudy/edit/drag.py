@@ -38,7 +38,16 @@ from understudy.edit.outcome import EditResult
 from understudy.edit.serialise import curves_data, curves_from_data, edit_data, edit_from_data
 from understudy.edit.solver.free_columns import RigCache
 from understudy.edit.solver.problem import EditProblem, parts_of, prepare_problem
-from understudy.edit.solver.sqp import SearchResult, SolverSettings, accept_search, search, targets_of_moves, to_result
+from understudy.edit.solver.sqp import (
+    SCRIPT_SETTINGS,
+    SearchResult,
+    SolverSettings,
+    accept_search,
+    edit_result,
+    search,
+    targets_of_moves,
+    to_result,
+)
 from understudy.edit.solver.targets import PointTargets, compare_states, gaps, measure_targets
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion
@@ -92,6 +101,7 @@ class DragSession:
         self._redo: deque[Curves] = deque(maxlen=history)
         self._drag: Drag | None = None
         self._warm_start: WarmStart | None = None
+        self.last_result: EditResult | None = None  # of the last drag that was committed
 
     @property
     def curves(self) -> Curves:
@@ -149,7 +159,10 @@ class DragSession:
 
     def commit(self) -> Curves:
         """End the drag and keep its result as one step of undo; a drag that changed nothing adds no step."""
-        drag, _ = self._current("commit")
+        drag, warm_start = self._current("commit")
+        if drag.outcome is not None and warm_start.problem.window is not None:
+            drag = replace(drag, outcome=self._settle(drag, warm_start))
+        self.last_result = drag.outcome
         self._end()
         if drag.outcome is not None and not serialise.same_curves(drag.outcome.curves, self._curves):
             self.put(drag.outcome.curves)
@@ -217,6 +230,12 @@ class DragSession:
             drag = self._drag = replace(drag, outcome=serialise.outcome_from_data(self._curves, data["outcome"]))
         warm_start.resume(data, drag.outcome is None or drag.outcome.reached)
 
+    def _settle(self, drag: Drag, warm_start: WarmStart) -> EditResult:
+        """The result at release: a patient search from where the pointer left it, and the change of the motion."""
+        problem = warm_start.problem
+        goals = targets_of_moves(problem, drag.edit.moves)
+        return edit_result(problem, search(problem, goals, warm_start.v, SCRIPT_SETTINGS))
+
     @staticmethod
     def _new_moves(edit: Edit, moves: Sequence[MovePoint] | None, to: Any, by: Any, turn_to: Any) -> list[MovePoint]:
         """The new moves, checked: the same points, times and kinds as those of the edit."""
@@ -273,7 +292,13 @@ class WarmStart:
 
     def search_goals(self, asked: PointTargets) -> SearchResult:
         """Search for new goals, from the better start."""
-        problem, start = self.problem, self._start(asked)
+        problem = self.problem
+        if problem.window is not None:
+            result = search(problem, asked, self.v, self.settings, self._held)
+            few = len(result.held) <= MAX_SAMPLE_GROWTH * max(len(problem.held), 1)
+            self.v, self.back, self._held = result.v, not result.reached, result.held if few else None
+            return result
+        start = self._start(asked)
         settings, restart = self.settings, self._goal_distance(self._restarted, asked) > RESTART_GOAL_DISTANCE
         if start.any():
             settings = self._warm_settings(self._goal_distance(self._last, asked))

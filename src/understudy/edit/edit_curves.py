@@ -20,6 +20,7 @@ def edit_curves(
     stiffness: Mapping[str, float] | None = None,
     span: tuple[float, float] | None = None,
     edges: str = "smooth",
+    falloff: float | None = None,
     terms: Sequence[ObjectiveTerm] = (),
     suggest: bool = False,
     settings: SolverSettings | None = None,
@@ -35,6 +36,8 @@ def edit_curves(
         span: First and last time, in seconds, between which tangents may change; by default the segments of the moves.
         edges: What happens to unbroken tangents at the ends of the span: `"smooth"` turns both sides together,
             `"broken"` leaves the neighbouring segments alone.
+        falloff: Radius, in seconds, around the moves within which keys that a fitter placed, and frames of a dense
+            clip, may move; None takes it from the spacing of keys. Keys that a person set never move.
         terms: Objective terms about whole paths, such as `understudy.edit.sketches.Stroke`.
         suggest: Whether to look for ways on where the goals are not reached. Each of them is solved, which takes
             longer than the edit itself.
@@ -67,6 +70,7 @@ def edit_curves(
         start=start,
         stop=stop,
         edges=edges,
+        falloff=falloff,
         terms=tuple(terms),
     )
     result = solve(rig, curves, edit, settings)

@@ -297,7 +297,8 @@ class Edit:
     `edges` controls an unbroken tangent at the two ends: "smooth" turns both of its sides, so that the neighbouring
     segments follow; "broken" leaves the neighbours alone, and pulls the sides together [eq. 5].
     `terms` are objectives about paths, such as a stroke, an arc or a flight; the segments that they span may change
-    too.
+    too. `falloff` (seconds) is the radius around the moments within which keys of a fitter and dense frames may move;
+    None takes it from the spacing of keys.
     """
 
     moves: tuple[MovePoint, ...]
@@ -310,8 +311,11 @@ class Edit:
     stop: float | None = None
     edges: str = "smooth"
     terms: tuple[ObjectiveTerm, ...] = ()
+    falloff: float | None = None
 
     def __post_init__(self) -> None:
+        if self.falloff is not None:
+            checks.positive(self.falloff, "falloff")
         for name in ("moves", "pins", "contacts", "holds", "limits", "terms"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if not (self.moves or self.contacts or self.terms):

@@ -9,7 +9,7 @@ import numpy as np
 from understudy.character import Curves
 from understudy.edit.goals import Edit
 
-OBSTACLE_KINDS = ("pin", "contact", "hold", "limit", "handle", "reach")
+OBSTACLE_KINDS = ("pin", "contact", "hold", "limit", "handle", "reach", "path")
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,28 @@ class Obstacle:
 
 
 @dataclass(frozen=True)
+class MotionChange:
+    """How an edit changed the motion as a whole, measured on the finished curves."""
+
+    asked: float  # metres, the longest way that was asked for
+    furthest: float  # metres, the furthest move of a dragged point at any time
+    start: float  # seconds, from when on anything moves
+    stop: float  # seconds, until when
+    others: float  # metres, the largest move of a joint outside the dragged limb
+    other_joint: str  # its name
+    speed_ratio: float  # peak speed of the dragged points over that before the edit
+    acceleration_ratio: float  # likewise of their acceleration
+    extra_turns: float  # whole turns of a joint that it did not make before
+
+    @property
+    def overshoot(self) -> float:
+        """The furthest move over the way that was asked for; 1 where none was."""
+        return self.furthest / self.asked if self.asked > 0 else 1.0
+
+
+@dataclass(frozen=True)
 class EditResult:
-    """The curves after an edit. Keys keep their times and values; only tangents differ."""
+    """The curves after an edit. Key times stay; values move only where a fitter placed the keys."""
 
     curves: Curves
     reached: bool
@@ -39,6 +59,8 @@ class EditResult:
     analytic: bool = True  # whether the derivatives of the rig were exact (else finite differences)
     notes: tuple[str, ...] = ()  # further sentences for the user
     suggestions: tuple[Suggestion, ...] = ()  # where the goals were not reached and suggestions were asked for
+    radius: float | None = None  # seconds of the window in which keys could move; None where only tangents could
+    change: MotionChange | None = None  # None for the single steps of a drag
 
 
 @dataclass(frozen=True)

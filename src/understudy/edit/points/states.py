@@ -62,6 +62,15 @@ def states_of(rig: PosedRig, channels: Channels, points: Sequence[Point]) -> Poi
     return FiniteDifferencePoints(rig, channels, points)
 
 
+def main_joint(rig: PosedRig, point: Point) -> int:
+    """The number of the joint that carries a point, or most of a vertex."""
+    if point.vertex is None:
+        return rig.character.skeleton.index(point.joint)
+    part, number = part_of(rig, point.vertex)
+    best = int(np.argmax(part.skin.weights[number]))
+    return int(part.skin.joints[part.skin.influences[number, best]])
+
+
 class SkeletalPoints(PointStates):
     """Points on the joints of a direct rig, with exact derivatives."""
 
@@ -168,17 +177,8 @@ class FiniteDifferencePoints(PointStates):
     def __init__(self, rig: PosedRig, channels: Channels, points: Sequence[Point]) -> None:
         self.rig, self.channels, self.points = rig, channels, tuple(points)
         self.columns, self._layout = np.arange(channels.width), ChannelLayout(rig, channels)
-        skeleton = rig.character.skeleton
-        self._joints = [
-            skeleton.index(point.joint) if point.vertex is None else self._main_joint(point.vertex) for point in points
-        ]
+        self._joints = [main_joint(rig, point) for point in points]
         self._step = DIFFERENCE_STEP_FLOAT32 if any(point.vertex is not None for point in points) else DIFFERENCE_STEP
-
-    def _main_joint(self, vertex: int) -> int:
-        """The joint with the largest weight at a vertex."""
-        part, number = part_of(self.rig, vertex)
-        best = int(np.argmax(part.skin.weights[number]))
-        return int(part.skin.joints[part.skin.influences[number, best]])
 
     @cached_property
     def influence_mask(self) -> Array:  # type: ignore[override]

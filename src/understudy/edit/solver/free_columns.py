@@ -26,12 +26,13 @@ from understudy.character.kinematics import ancestors
 from understudy.character.rig import LayeredRig, PosedRig
 from understudy.checks import Array
 from understudy.edit.goals import Point
-from understudy.edit.points.states import PointStates, states_of
+from understudy.edit.points.states import PointStates, main_joint, states_of
 
 TRANSLATION_STIFFNESS = 3.0
 """Stiffness of translations relative to rotations. At 1 a dragged hand takes the whole body along before the arm bends,
 at 10 the arm is straight before the body follows."""
 
+LIMB_BONES = 3  # from a hand to the shoulder: beyond them every bone is harder to move
 LIGHT_INERTIA = 0.003  # character masses times sizes squared: about the moment of inertia of an arm
 # Of the character's size, or of a scale of one: files round to about 1e-6, and motion is visible from 1e-3.
 STILL_RANGE_RATIO = 1e-4
@@ -158,6 +159,28 @@ def column_mass(rig: PosedRig, channels: Channels, size: float) -> Array:
     return result
 
 
+def path_weights(cache: RigCache, curves: Curves, moved: Sequence[Point], times: Array, columns: Array) -> Array:
+    """(n,) the cost W of changing each of the columns (n,) of the animation, for one unit of it, in a window of time.
+
+    W = (I + LIGHT_INERTIA) / LIGHT_INERTIA * (1 + bones)^2: I = sum m |dx|^2 is the inertia of the body along the path
+    that the column moves it, in masses and sizes of the whole character, averaged over `times` (T,); `bones` are those
+    between a moved point and the joint of the column, beyond the limb of LIMB_BONES. The arm raises a hand before the
+    trunk bends.
+    """
+    inertia = cache.inertia(curves, times)[columns] * cache.units(curves.channels)[columns] ** 2
+    skeleton = cache.rig.character.skeleton
+    depth: dict[str, int] = {}
+    for point in moved:
+        joint = main_joint(cache.rig, point)
+        for bones, j in enumerate(skeleton.ancestors(joint)):
+            name = skeleton.names[j]
+            depth[name] = min(bones, depth.get(name, bones))
+    targets = [channel.target for channel in curves.channels for _ in range(len(channel))]
+    bones = np.array([max(depth.get(targets[c], LIMB_BONES) - LIMB_BONES, 0) for c in columns])
+    weight: Array = (inertia + LIGHT_INERTIA) / LIGHT_INERTIA * (1.0 + bones) ** 2
+    return weight
+
+
 class RigCache:
     """Sizes, units and point states of one rig, for the channels used last. For one thread at a time."""
 
@@ -177,12 +200,31 @@ class RigCache:
         """The joints that no skinned joint carries."""
         return find_detached_joints(self.rig)
 
+    @cached_property
+    def _body(self) -> tuple[list[Point], Array]:
+        """The points that carry the mass, and their shares of it."""
+        joints, centres, mass = area_masses(self.rig)
+        names = self.rig.character.skeleton.names
+        return [Point(names[j], (float(x), float(y), float(z))) for j, (x, y, z) in zip(joints, centres)], mass
+
     def units(self, channels: Channels) -> Array:
         """(C,) the size of one unit of each column."""
         self._select_channels(channels)
         if self._unit is None:
             self._unit = column_units(self.rig, channels, self.size)
         return self._unit
+
+    def inertia(self, curves: Curves, times: Array) -> Array:
+        """(C,) sum m |dx|^2 of the body by one unit of each column of the channels, a mean over times (T,)."""
+        points, mass = self._body
+        states = self.states(curves.channels, points)
+        values = np.ascontiguousarray(curves.sample(times)[:, states.columns])
+        sample, point = np.repeat(np.arange(len(times)), len(points)), np.tile(np.arange(len(points)), len(times))
+        _, _, slopes = states.evaluate(values, sample, point)
+        moved = (slopes[:, :3] ** 2).sum(axis=1).reshape(len(times), len(points), -1) / self.size**2
+        result = np.zeros(curves.channels.width)
+        result[states.columns] = np.einsum("p,tpn->n", mass, moved) / len(times)
+        return result
 
     def states(self, channels: Channels, points: Sequence[Point]) -> PointStates:
         """The states of points, moved by the columns of `channels`."""

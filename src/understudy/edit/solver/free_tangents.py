@@ -166,11 +166,7 @@ def tangent_variables(
     junctions = _find_junctions(curves, columns, table)
     variable, factor, count = _variables(table, junctions)
     low, high = _bounds(curves, columns, table, variable, factor, count, limits)
-    used = variable >= 0
-    cost = np.zeros(count)
-    np.maximum.at(
-        cost, variable[used], (stiffness[table.column][:, None] * (TIME_HANDLE_COST, 1.0, TIME_HANDLE_COST, 1.0))[used]
-    )
+    cost = _handle_cost(table, variable, factor, count, stiffness)
     pulls = _pulls(table, junctions, variable, factor, count)
     return TangentVariables(
         curves, columns, table.pieces, table.column, table.key, table.start, variable, factor, low, high, cost, *pulls
@@ -251,7 +247,7 @@ def _find_junctions(curves: Curves, columns: Array, table: HandleTable) -> list[
         after = 0 if k + 1 == len(curve) - 1 and is_seamless(curve) else k + 1
         sides.setdefault((i, k), [-1, -1])[1] = g
         sides.setdefault((i, after), [-1, -1])[0] = g
-    broken = {int(number): _find_broken_keys(curves.curves[number]) for number in np.unique(owner[table.column])}
+    broken = {int(number): find_broken_keys(curves.curves[number]) for number in np.unique(owner[table.column])}
     junctions = []
     for (i, k), (arriving, leaving) in sides.items():
         curve, c = curves.curves[owner[i]], within[i]
@@ -264,7 +260,7 @@ def _find_junctions(curves: Curves, columns: Array, table: HandleTable) -> list[
     return junctions
 
 
-def _find_broken_keys(curve: Curve) -> Array:
+def find_broken_keys(curve: Curve) -> Array:
     """(K, n) `is_broken`, with the first key of a curve that repeats compared with the last."""
     result = is_broken(curve)
     if is_seamless(curve):
@@ -291,6 +287,15 @@ def _variables(table: HandleTable, junctions: list[HandleJunction]) -> tuple[Arr
                 variable[g, span], factor[g, span] = (count, count + 1), (d[g], unit[g])
                 count += 2
     return variable, factor, count
+
+
+def _handle_cost(table: HandleTable, variable: Array, factor: Array, count: int, stiffness: Array) -> Array:
+    """(N,) D of [Ciccone 2019, eq. 4]: D^2 v^2 is the sum over all handles that a variable moves, each in its units."""
+    units = np.stack([table.pieces.d, table.unit] * 2, axis=-1)
+    stiff = stiffness[table.column][:, None] * np.array([TIME_HANDLE_COST, 1.0, TIME_HANDLE_COST, 1.0])
+    used, squares = variable >= 0, np.zeros(count)
+    np.add.at(squares, variable[used], ((stiff * factor / units) ** 2)[used])
+    return np.sqrt(squares)
 
 
 def _bounds(

@@ -42,8 +42,7 @@ from understudy.checks import Array
 from understudy.edit.goals import ObjectiveTerm, Point, TermFunction, TermResponse, Triple
 from understudy.edit.points.states import PointStates, states_of
 from understudy.edit.selection import finite_time
-from understudy.edit.solver.free_tangents import TangentVariables
-from understudy.edit.solver.targets import PointTargets, TargetResiduals, measure_targets, point_targets
+from understudy.edit.solver.targets import PointTargets, TargetResiduals, Variables, measure_targets, point_targets
 from understudy.errors import InvalidInput
 
 GRAVITY_M_S2: Triple = (0.0, -9.81, 0.0)
@@ -188,7 +187,7 @@ class TermRows(NamedTuple):
 def evaluate_terms(
     rig: PosedRig,
     states: PointStates,
-    tangents: TangentVariables,
+    tangents: Variables,
     number: Mapping[Point, int],
     terms: Sequence[ObjectiveTerm],
     rate: float,
@@ -214,7 +213,7 @@ def append_goal_terms(
     now: TargetResiduals,
     terms: Sequence[EvaluatedTerm],
     states: PointStates,
-    tangents: TangentVariables,
+    tangents: Variables,
     v: Array,
     size: float,
     slopes: bool,
@@ -234,9 +233,7 @@ def append_goal_terms(
     return now
 
 
-def gap_of(
-    term: EvaluatedTerm, states: PointStates, tangents: TangentVariables, v: Array, size: float
-) -> TargetResiduals:
+def gap_of(term: EvaluatedTerm, states: PointStates, tangents: Variables, v: Array, size: float) -> TargetResiduals:
     """The residuals of one term at v (N,), as those of a goal."""
     answer, matrix = _term_response(term, states, tangents, v, size, slopes=True)
     gap = np.zeros((len(answer.gap), 6))
@@ -247,7 +244,7 @@ def gap_of(
 def linearise(
     terms: Sequence[EvaluatedTerm],
     states: PointStates,
-    tangents: TangentVariables,
+    tangents: Variables,
     v: Array,
     size: float,
     slopes: bool = True,
@@ -286,7 +283,7 @@ def circle_residuals(places: Array) -> tuple[Array, Array]:
 
 
 def _term_response(
-    term: EvaluatedTerm, states: PointStates, tangents: TangentVariables, v: Array, size: float, slopes: bool
+    term: EvaluatedTerm, states: PointStates, tangents: Variables, v: Array, size: float, slopes: bool
 ) -> tuple[TermResponse, Array]:
     seen = measure_targets(states, tangents, term.asked, v, size, slopes)
     answer = term.term_function(_path_of_residuals(seen, term.before.shape[:2]))

@@ -9,6 +9,9 @@ position of its end may still turn about it.)
 Time is sampled adaptively: a constraint starts with few times, and those at which it drifts between them are added
 (`sqp`).
 
+What may change are the tangents of keys that a person set (`free_tangents`), or, where keys come from a fitter or lie
+on every frame, offsets within a window of time around the moves (`offsets`).
+
 `with_constraint_penalty` raises the cost of tangents that would disturb constraints. Where other tangents suffice, the
 solution then needs no correction at any time; where they do not, all may still be used.
 """
@@ -26,16 +29,28 @@ from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.edit.goals import Contact, Edit, Hold, Limit, MovePoint, ObjectiveTerm, Pin, Point
 from understudy.edit.points.states import PointStates
-from understudy.edit.solver.free_columns import RigCache, movable_columns, tangent_cost
-from understudy.edit.solver.free_tangents import Range, TangentVariables, owners, tangent_variables
+from understudy.edit.solver.free_columns import RigCache, movable_columns, path_weights, tangent_cost
+from understudy.edit.solver.free_tangents import Range, owners, tangent_variables
 from understudy.edit.solver.objective_terms import EvaluatedTerm, evaluate_terms
-from understudy.edit.solver.targets import PointTargets, TargetResiduals, measure_targets, point_states, point_targets
+from understudy.edit.solver.offsets import OffsetVariables, Window, offset_variables, uses_window, window_radius
+from understudy.edit.solver.targets import (
+    PointTargets,
+    TargetResiduals,
+    Variables,
+    measure_targets,
+    point_states,
+    point_targets,
+)
 from understudy.errors import InvalidInput, join_names
 from understudy.maths import quaternion
 
 FIRST_CONSTRAINT_SAMPLES = 9  # times of a constraint over a span at first; more are added where it drifts
 DRIFT_SAMPLES_PER_S = 60.0  # at which drift is measured, whatever the frame rate: curves are smooth
 MIN_DRIFT_SAMPLES, MAX_DRIFT_SAMPLES = 32, 400  # of one span of a constraint
+
+PATH_RADII, PATH_SAMPLES = 1.5, 8  # of the window, and times in it, at which the path of a moved point is looked at
+WEIGHT_SPAN_SECONDS = 0.2  # around the moves, over which the weights of columns are averaged
+MIN_STIFFNESS = 0.01  # of a column that a user has set free: its cost must not be zero
 
 CONSTRAINT_PENALTY = 100.0
 """Cost factor of tangents that move a constrained point. A drag that needs them changes them a hundred times less than
@@ -48,10 +63,11 @@ Constraint = Pin | Contact | Hold
 class EditProblem:
     """Everything that stays the same while a point is dragged."""
 
+    cache: RigCache
     edit: Edit
     size: float  # metres, of the character
     states: PointStates
-    tangents: TangentVariables
+    tangents: Variables
     moves: PointTargets  # goals are numbers into edit.moves
     kept: tuple[Constraint, ...]  # the constraints that are rows of the problem
     held: PointTargets  # their first samples; goals are numbers into `kept`
@@ -61,6 +77,14 @@ class EditProblem:
     unit: Array  # (n,) one unit of each column of the states
     loose: Array  # (n,) bool, whether a column may change at all: bones keep their lengths
     terms: tuple[EvaluatedTerm, ...] = ()
+    paths: PointTargets | None = (
+        None  # of the moved points around the moves, where offsets may change; goals as `moves`
+    )
+
+    @property
+    def window(self) -> Window | None:
+        """The window of time of the edit; None where it changes the tangents of a person's keys."""
+        return self.tangents.window if isinstance(self.tangents, OffsetVariables) else None
 
     @cached_property
     def initial_drift(self) -> TargetResiduals:
@@ -93,24 +117,30 @@ def prepare_problem(rig: PosedRig, curves: Curves, edit: Edit, ground: RigCache 
     unit = ground.units(curves.channels)
     loose = movable_columns(rig, curves.channels, unit, curves, edit.stiffness, ground.loose)[states.columns]
     free &= loose
-    ranges = _free_ranges(curves, states.columns[free], edit)
-    tangents = tangent_variables(
-        curves,
-        states.columns,
-        free,
-        ranges,
-        unit=unit[states.columns],
-        limits=limits_of(curves.channels, edit.limits),
-        stiffness=stiffness_of(curves.channels, states.columns, edit.stiffness)
-        * tangent_cost(curves.channels)[states.columns],
-        smooth_edges=edit.edges == "smooth",
-    )
+    stiffness = stiffness_of(curves.channels, states.columns, edit.stiffness)
+    tangents: Variables
+    moments = _moments(edit)
+    owner, _ = owners(curves, states.columns)
+    if uses_window(curves, np.unique(owner[free]), *moments):
+        tangents = _offset_variables(ground, curves, states.columns, free, edit, moments, stiffness)
+    else:
+        tangents = tangent_variables(
+            curves,
+            states.columns,
+            free,
+            _free_ranges(curves, states.columns[free], edit),
+            unit=unit[states.columns],
+            limits=limits_of(curves.channels, edit.limits),
+            stiffness=stiffness * tangent_cost(curves.channels)[states.columns],
+            smooth_edges=edit.edges == "smooth",
+        )
     moves = _move_targets(tangents, number, edit.moves)
     zero = np.zeros(tangents.count)
     origin = point_states(states, tangents, moves, zero)
     held, dense = (_constraint_targets(states, tangents, number, kept, curves.rate, few) for few in (True, False))
     terms = evaluate_terms(rig, states, tangents, number, edit.terms, curves.rate, size)
     return EditProblem(
+        ground,
         edit,
         size,
         states,
@@ -124,6 +154,7 @@ def prepare_problem(rig: PosedRig, curves: Curves, edit: Edit, ground: RigCache 
         unit[states.columns],
         loose,
         terms,
+        _path_targets(states, tangents, moves) if isinstance(tangents, OffsetVariables) else None,
     )
 
 
@@ -265,6 +296,46 @@ def _pin_columns(states: PointStates, number: dict[Point, int], pin: Pin, c_s: A
     return c_j & (whole and not (c_j & ~c_s).any())
 
 
+def _moments(edit: Edit) -> Range:
+    """The first and the last time at which the edit asks for a change."""
+    spans = [(move.time, move.time) for move in edit.moves] + [(term.start, term.stop) for term in edit.terms]
+    spans = spans or [(contact.start, contact.stop) for contact in edit.contacts]
+    return min(start for start, _ in spans), max(stop for _, stop in spans)
+
+
+def _offset_variables(
+    cache: RigCache, curves: Curves, columns: Array, free: Array, edit: Edit, moments: Range, stiffness: Array
+) -> OffsetVariables:
+    points = [move.point for move in edit.moves] or [contact.point for contact in edit.contacts]
+    points += [point for term in edit.terms for point in term.points(cache.rig)]
+    start, stop = moments
+    times = np.clip(np.linspace(start - WEIGHT_SPAN_SECONDS, stop + WEIGHT_SPAN_SECONDS, 3), curves.start, curves.end)
+    weight = path_weights(cache, curves, points, times, columns) * np.maximum(stiffness, MIN_STIFFNESS) ** 2
+    owner, _ = owners(curves, columns)
+    moving = free & np.array([len(curves.curves[number]) > 1 for number in owner], bool)
+    radius = edit.falloff or window_radius(curves, owner[moving], weight[moving], start, stop)
+    unit = cache.units(curves.channels)[columns]
+    return offset_variables(curves, columns, moving, Window(start, stop, radius), unit=unit, weight=weight)
+
+
+def _path_targets(states: PointStates, variables: OffsetVariables, moves: PointTargets) -> PointTargets:
+    """The moved points at times around their moves, at their places before the edit."""
+    window, curves = variables.window, variables.curves
+    around = np.linspace(-PATH_RADII, PATH_RADII, PATH_SAMPLES + 1)
+    rows = [
+        (r, time)
+        for r in range(len(moves))
+        if moves.parts[r, 0]
+        for time in moves.time[r] + window.radius * around
+        if curves.start < time < curves.end and np.abs(moves.time - time).min() > 1e-6
+    ]
+    goal = np.array([r for r, _ in rows], np.int64)
+    parts = np.tile([True, False], (len(rows), 1))
+    targets = point_targets(variables, moves.point[goal], np.array([time for _, time in rows], float), goal, parts)
+    place, turn = point_states(states, variables, targets, np.zeros(variables.count))
+    return replace(targets, place=place, turn=turn)
+
+
 def _free_ranges(curves: Curves, columns: Array, edit: Edit) -> list[Range]:
     """The time ranges whose segments may change."""
     if edit.start is not None or edit.stop is not None:
@@ -274,7 +345,7 @@ def _free_ranges(curves: Curves, columns: Array, edit: Edit) -> list[Range]:
     return [*instants, *((span.start, span.stop) for spans in (edit.contacts, edit.terms) for span in spans)]
 
 
-def _move_targets(tangents: TangentVariables, number: dict[Point, int], moves: Sequence[MovePoint]) -> PointTargets:
+def _move_targets(tangents: Variables, number: dict[Point, int], moves: Sequence[MovePoint]) -> PointTargets:
     return point_targets(
         tangents,
         np.array([number[move.point] for move in moves], np.int64),
@@ -286,7 +357,7 @@ def _move_targets(tangents: TangentVariables, number: dict[Point, int], moves: S
 
 def _constraint_targets(
     states: PointStates,
-    tangents: TangentVariables,
+    tangents: Variables,
     number: dict[Point, int],
     kept: Sequence[Constraint],
     rate: float,

@@ -28,6 +28,7 @@ from understudy.edit.goals import Edit, MovePoint
 from understudy.edit.outcome import EditResult
 from understudy.edit.solver import qp
 from understudy.edit.solver.diagnosis import find_obstacles
+from understudy.edit.solver.motion_change import measure_change, path_obstacles
 from understudy.edit.solver.objective_terms import TermRows, append_goal_terms, linearise
 from understudy.edit.solver.problem import EditProblem, prepare_problem, with_targets
 from understudy.edit.solver.step import bound_sides, solve_step, step_bounds
@@ -38,6 +39,7 @@ from understudy.edit.solver.targets import (
     compare_states,
     measure_targets,
 )
+from understudy.edit.solver.window_search import search_window
 from understudy.maths.threads import one_thread
 
 # Steps after which a step has failed unless it lowers the merit to this share: goals within reach are met by then.
@@ -73,10 +75,12 @@ class SolverSettings:
     harder: int = 3  # most programs of one step, each with a larger weight of the goals
     pull: float = 1.0  # factor on the first guess of that weight
     failures: int = 2  # in a row after which a search ends: the first makes the next step shorter
+    window_iterations: int = 8  # of a search for offsets within a window (`window_search`), each round
+    window_rounds: int = 1  # of adding times at which constraints drift; with more than one, overshoot is cut too
 
 
 # For scripts and suggestions, which may take longer than a drag.
-SCRIPT_SETTINGS = SolverSettings(iterations=12, programs=48)
+SCRIPT_SETTINGS = SolverSettings(iterations=12, programs=48, window_iterations=60, window_rounds=3)
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,8 @@ def search(
     `held` are the samples of the constraints that an earlier search ended with.
     """
     with one_thread():
+        if problem.window is not None:
+            return _search_window(problem, moves, v, settings, held)
         return _run_search(problem, moves, v, settings, held)
 
 
@@ -134,8 +140,17 @@ def targets_of_moves(problem: EditProblem, moves: Sequence[MovePoint]) -> PointT
 
 
 def edit_result(problem: EditProblem, found: SearchResult) -> EditResult:
-    """The result of a search; a search that ended worse than it began gives the animation unchanged."""
-    return to_result(problem, accept_search(problem, found))
+    """The result of a search, with the change of the whole motion: only a sane one is reached.
+
+    A search that ended worse than it began gives the animation unchanged.
+    """
+    found = accept_search(problem, found)
+    result = to_result(problem, found)
+    change = measure_change(problem, problem.tangents.curves, result.curves, found.asked.place)
+    thrown = path_obstacles(problem, change) if result.reached else []
+    return replace(
+        result, change=change, reached=result.reached and not thrown, obstacles=(*result.obstacles, *thrown)
+    )
 
 
 def accept_search(problem: EditProblem, found: SearchResult) -> SearchResult:
@@ -148,6 +163,24 @@ def to_result(problem: EditProblem, found: SearchResult) -> EditResult:
     """The result of a search that went through `accept_search`."""
     with one_thread():
         return _build_result(problem, found)
+
+
+def _search_window(
+    problem: EditProblem, moves: PointTargets, z: Array, settings: SolverSettings, held: PointTargets | None
+) -> SearchResult:
+    """The search for offsets within a window of time."""
+    z, steps, samples, drift = search_window(
+        problem,
+        moves,
+        z,
+        problem.held if held is None else held,
+        iterations=settings.window_iterations,
+        rounds=settings.window_rounds,
+        guard=settings.window_rounds > 1,
+        drift_tolerance=settings.drift,
+    )
+    now = _goal_residuals(problem, moves, z)
+    return SearchResult(z, steps, now, _start_residuals(problem, moves), drift, samples, moves, settings, None)
 
 
 def _run_search(
@@ -316,6 +349,8 @@ def _scale_back(problem: EditProblem, found: SearchResult) -> SearchResult:
     settings = found.settings
     initial = problem.initial_drift
     allowed = max(MAX_DRIFT_RATIO * settings.drift, initial.far)
+    if problem.window is not None:  # what the keys cannot hold gives way, and the result says by how much
+        allowed = np.inf
     for share in (1.0, 0.5, 0.25, 0.1):
         v = share * found.v
         now = found.moves if share == 1.0 else _goal_residuals(problem, found.asked, v)
@@ -343,6 +378,7 @@ def _build_result(problem: EditProblem, found: SearchResult) -> EditResult:
         found.iterations,
         () if reached else find_obstacles(problem, found),
         problem.states.analytic,
+        radius=None if problem.window is None else problem.window.radius,
     )
 
 

@@ -16,8 +16,11 @@ from understudy.edit.points import skeletal
 from understudy.edit.points.states import LayeredPointStates, PointStates, SkeletalPoints
 from understudy.edit.solver import segments
 from understudy.edit.solver.free_tangents import TangentVariables
+from understudy.edit.solver.offsets import OffsetGrid, OffsetVariables
 from understudy.edit.solver.segments import SampleGrid
 from understudy.maths import jit, quaternion
+
+Variables = TangentVariables | OffsetVariables
 
 MAX_NEW_SAMPLES_PER_GOAL = 3  # times added at once for each goal
 
@@ -32,7 +35,7 @@ class PointTargets:
     parts: Array  # (R, 2) bool: position, orientation
     place: Array  # (R, 3) metres
     turn: Array  # (R, 3, 3)
-    grid: SampleGrid
+    grid: SampleGrid | OffsetGrid
     sample: Array  # (R,) int, into the grid
     first_row: Array  # (R, 2) int, -1 where a part has no target
 
@@ -62,7 +65,8 @@ class PointTargets:
 
         order = np.lexsort((both("time"), both("goal")))
         samples = np.concatenate([self.sample, len(self.grid.times) + np.arange(len(which))])
-        grid = SampleGrid(*(np.concatenate([a, b[other.sample[which]]]) for a, b in zip(self.grid, other.grid)))
+        joined = (np.concatenate([a, b[other.sample[which]]]) for a, b in zip(self.grid, other.grid))
+        grid = type(self.grid)(*joined)
         point, time, goal, parts, place, turn = (
             both(name)[order] for name in ("point", "time", "goal", "parts", "place", "turn")
         )
@@ -93,7 +97,7 @@ class TargetResiduals:
         return self.distance + self.angle
 
 
-def point_targets(tangents: TangentVariables, point: Array, time: Array, goal: Array, parts: Array) -> PointTargets:
+def point_targets(tangents: Variables, point: Array, time: Array, goal: Array, parts: Array) -> PointTargets:
     """Targets at the origin of the world, without rotation; their goals are set afterwards (`problem.with_targets`)."""
     times, sample = np.unique(time, return_inverse=True)
     count = len(point)
@@ -110,17 +114,35 @@ def point_targets(tangents: TangentVariables, point: Array, time: Array, goal: A
     )
 
 
-def point_states(states: PointStates, tangents: TangentVariables, asked: PointTargets, v: Array) -> tuple[Array, Array]:
+def join_targets(*parts: PointTargets) -> PointTargets:
+    """All targets, one set after the other, with their goals."""
+
+    def both(name: str) -> Array:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    offsets = np.cumsum([0, *(len(part.grid.times) for part in parts)])
+    sample = np.concatenate([part.sample + offset for part, offset in zip(parts, offsets)])
+    grid = type(parts[0].grid)(*(np.concatenate(arrays) for arrays in zip(*(part.grid for part in parts))))
+    point, time, goal, what, place, turn = (both(name) for name in ("point", "time", "goal", "parts", "place", "turn"))
+    return PointTargets(point, time, goal, what, place, turn, grid, sample, _first_rows(what))
+
+
+def point_states(states: PointStates, tangents: Variables, asked: PointTargets, v: Array) -> tuple[Array, Array]:
     """Position (R, 3) and orientation (R, 3, 3) for variables v (N,)."""
-    values, _ = segments.sample_segments(tangents.pieces, tangents.handles(v), asked.grid)
+    if isinstance(tangents, OffsetVariables):
+        values = tangents.sample(asked.grid, v)
+    else:
+        values, _ = segments.sample_segments(tangents.pieces, tangents.handles(v), asked.grid)
     position, orientation, _ = states.evaluate(values, asked.sample, asked.point, slopes=False)
     return position, orientation
 
 
 def measure_targets(
-    states: PointStates, tangents: TangentVariables, asked: PointTargets, v: Array, size: float, slopes: bool = True
+    states: PointStates, tangents: Variables, asked: PointTargets, v: Array, size: float, slopes: bool = True
 ) -> TargetResiduals:
     """Gaps of the states for variables v (N,), and their derivatives by v."""
+    if isinstance(tangents, OffsetVariables):
+        return _measure_offsets(states, tangents, asked, v, size, slopes)
     kernels = jit.kernels("understudy.edit.solver.target_kernels")
     if kernels is None or not isinstance(states, SkeletalPoints | LayeredPointStates):
         return measure_targets_slowly(states, tangents, asked, v, size, slopes)
@@ -176,6 +198,18 @@ def measure_targets_slowly(
             matrix,
         )
     return TargetResiduals(gap, residual, matrix)
+
+
+def _measure_offsets(
+    states: PointStates, variables: OffsetVariables, asked: PointTargets, z: Array, size: float, slopes: bool
+) -> TargetResiduals:
+    values = variables.sample(asked.grid, z)
+    position, orientation, jacobian = states.evaluate(values, asked.sample, asked.point, slopes)
+    gap = gaps(asked, position, orientation, size)
+    matrix = np.empty((asked.rows if slopes else 0, variables.count))
+    if slopes and len(asked):
+        variables.chain_rows(jacobian, asked.grid, asked.sample, asked.first_row, size, matrix)
+    return TargetResiduals(gap, gap.reshape(-1, 2, 3)[asked.parts].reshape(-1), matrix)
 
 
 def compare_states(

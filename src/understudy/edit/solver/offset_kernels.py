@@ -1,0 +1,177 @@
+"""Compiled kernels of `offsets`: the energy of a change, its whitening, and samples of the whitened basis."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.edit.solver.offsets import OffsetPieces
+from understudy.maths.bezier import MAX_NEWTON_STEPS, RESIDUAL_TOLERANCE, STEP_TOLERANCE
+from understudy.maths.jit import compile_kernel
+from understudy.maths.scalar_kernels import bezier_newton_scalar
+
+MIN_TIME_RATE_RATIO = 0.1  # of the segment's length: slower, d''(t) of a Bezier curve is taken as if time ran this fast
+RIDGE_RATIO = 1e-7  # of the diagonal: keys nearly at one time depend on each other
+
+
+@compile_kernel(nogil=True)
+def distance_outside(t: float, start: float, stop: float, period: float) -> float:
+    """Seconds from t to the span `start` to `stop`, zero inside; the shorter way round where `period` is above zero."""
+    away = max(start - t, t - stop, 0.0)
+    if period > 0.0:
+        away = min(away, max(start - t - period, t + period - stop, 0.0))
+        away = min(away, max(start - t + period, t - period - stop, 0.0))
+    return away
+
+
+@compile_kernel(nogil=True)
+def falloff(away: float, radius: float) -> float:
+    """A raised cosine, 1 at zero and 0 from `radius` on."""
+    return 0.5 + 0.5 * math.cos(math.pi * away / radius) if away < radius else 0.0
+
+
+@compile_kernel(nogil=True)
+def fill_whitening(
+    pieces: OffsetPieces,
+    first_variable: Array,
+    first_block: Array,
+    weight: Array,
+    window: tuple[float, float, float],
+    floor: float,
+    smoothness: float,
+    nodes: Array,
+    node_weights: Array,
+    blocks: Array,
+) -> None:
+    """X of each column, into `blocks`, such that x = X z makes the energy |z|^2.
+
+    The energy of a column is summed over its pieces like finite elements, at Gauss points in the parameter of the
+    Bezier curve: a piece of one frame is seen as closely as a long one, and no equation has to be solved.
+    """
+    start, stop, radius = window
+    basis, bend = np.empty(4), np.empty(4)
+    for c in range(first_variable.size - 1):
+        count = first_variable[c + 1] - first_variable[c]
+        h = np.zeros((count, count))
+        for g in range(pieces.first[c], pieces.first[c + 1]):
+            d, la, lb = pieces.length[g], pieces.leaving[g], pieces.arriving[g]
+            for n in range(nodes.size):
+                u = nodes[n]
+                m = 1.0 - u
+                x = 3.0 * u * m * m * la + 3.0 * u * u * m * (d - lb) + u * u * u * d
+                rate = 3.0 * m * m * la + 6.0 * u * m * (d - la - lb) + 3.0 * u * u * lb
+                turn = 6.0 * m * (d - lb - 2.0 * la) + 6.0 * u * (la - 2.0 * (d - lb) + d)
+                slow = max(rate, MIN_TIME_RATE_RATIO * d)
+                fill_basis(u, la, lb, pieces.stepped[g], basis)
+                bend[0], bend[1] = 6.0 * (u - m), 6.0 * (m - u)
+                bend[2], bend[3] = 3.0 * (2.0 * u - 4.0 * m) * la, -3.0 * (2.0 * m - 4.0 * u) * lb
+                along0 = -6.0 * u * m
+                along2, along3 = 3.0 * (m * m - 2.0 * u * m) * la, -3.0 * (2.0 * u * m - u * u) * lb
+                for i in range(4):
+                    along = along0 if i == 0 else -along0 if i == 1 else along2 if i == 2 else along3
+                    bend[i] = 0.0 if pieces.stepped[g] else (bend[i] * slow - along * turn) / slow**3
+                    bend[i] *= (smoothness * radius / math.pi) ** 2
+                share = falloff(distance_outside(pieces.start[g] + x, start, stop, pieces.period[c]), radius)
+                mass = node_weights[n] * max(rate, 0.0) / (radius * (share * share + floor)) * weight[c]
+                for i in range(4):
+                    row = pieces.variable[g, i] - first_variable[c]
+                    if pieces.variable[g, i] < 0:
+                        continue
+                    for j in range(4):
+                        if pieces.variable[g, j] >= 0:
+                            column = pieces.variable[g, j] - first_variable[c]
+                            h[row, column] += mass * (basis[i] * basis[j] + bend[i] * bend[j])
+        invert_root(h, blocks[first_block[c] : first_block[c + 1]].reshape(count, count))
+
+
+@compile_kernel(nogil=True)
+def invert_root(h: Array, out: Array) -> None:
+    """X (n, n) with X' H X = 1, for a symmetric positive H, by the Cholesky factor of H scaled to a unit diagonal."""
+    n = h.shape[0]
+    scale = np.empty(n)
+    for i in range(n):
+        scale[i] = math.sqrt(max(h[i, i], 1e-12))
+    low = np.zeros((n, n))
+    for i in range(n):
+        for j in range(i + 1):
+            total = h[i, j] / (scale[i] * scale[j]) + (RIDGE_RATIO if i == j else 0.0)
+            for k in range(j):
+                total -= low[i, k] * low[j, k]
+            low[i, j] = math.sqrt(max(total, RIDGE_RATIO)) if i == j else total / low[j, j]
+    out[:] = 0.0
+    for j in range(n):  # column j of L^-1, which is row j of X' before scaling
+        for i in range(j, n):
+            total = 1.0 if i == j else 0.0
+            for k in range(j, i):
+                total -= low[i, k] * out[j, k]
+            out[j, i] = total / low[i, i]
+    for j in range(n):
+        for i in range(n):
+            out[j, i] /= scale[j]
+
+
+@compile_kernel(nogil=True)
+def fill_basis(u: float, la: float, lb: float, stepped: bool, out: Array) -> None:
+    """What the values of the first and the last key and the slopes at both add to a piece at parameter u."""
+    m = 1.0 - u
+    out[0] = m * m * m + 3.0 * u * m * m
+    out[2], out[3] = 3.0 * u * m * m * la, -3.0 * u * u * m * lb
+    if stepped:
+        out[0], out[2], out[3] = 1.0 if u < 1.0 else 0.0, 0.0, 0.0
+    out[1] = 1.0 - out[0]
+
+
+@compile_kernel(nogil=True)
+def fill_samples(
+    pieces: OffsetPieces, first_variable: Array, first_block: Array, blocks: Array, times: Array, out: Array
+) -> None:
+    """The whitened basis at times (S,), into a zeroed `out` (S, N)."""
+    basis = np.empty(4)
+    for c in range(first_variable.size - 1):
+        count = first_variable[c + 1] - first_variable[c]
+        block = blocks[first_block[c] : first_block[c + 1]].reshape(count, count)
+        for s in range(times.size):
+            g, low, high = -1, pieces.first[c], pieces.first[c + 1]
+            for piece in range(low, high):  # the last piece that begins before the time
+                if pieces.start[piece] <= times[s] + 1e-9:
+                    g = piece
+            if g < 0 or times[s] > pieces.start[g] + pieces.length[g] + 1e-9:
+                continue
+            d = pieces.length[g]
+            share = min(max((times[s] - pieces.start[g]) / d, 0.0), 1.0)
+            u = share
+            if 0.0 < share < 1.0:
+                p1, p2 = pieces.leaving[g] / d, 1.0 - pieces.arriving[g] / d
+                u = bezier_newton_scalar(p1, p2, share, MAX_NEWTON_STEPS, STEP_TOLERANCE, RESIDUAL_TOLERANCE)
+            fill_basis(u, pieces.leaving[g], pieces.arriving[g], pieces.stepped[g], basis)
+            for i in range(4):
+                if pieces.variable[g, i] >= 0 and basis[i] != 0.0:
+                    row = pieces.variable[g, i] - first_variable[c]
+                    for j in range(count):
+                        out[s, first_variable[c] + j] += basis[i] * block[row, j]
+
+
+@compile_kernel(nogil=True)
+def add_offsets(phi: Array, column: Array, z: Array, out: Array) -> None:
+    """Add the offsets for variables z (N,) to values (S, n): variable i moves column[i] by phi[s, i]."""
+    for s in range(phi.shape[0]):
+        for i in range(z.size):
+            out[s, column[i]] += phi[s, i] * z[i]
+
+
+@compile_kernel(nogil=True)
+def chain_offset_rows(
+    jacobian: Array, phi: Array, column: Array, sample: Array, first_row: Array, size: float, out: Array
+) -> None:
+    """Rows (M, N) of targets (R,) by the variables, from derivatives (R, 6, n) by columns [Ciccone 2019, eq. 2]."""
+    for r in range(sample.size):
+        for part in range(2):
+            row = first_row[r, part]
+            if row < 0:
+                continue
+            scale = 1.0 / size if part == 0 else 1.0
+            for a in range(3):
+                for i in range(column.size):
+                    out[row + a, i] = scale * jacobian[r, 3 * part + a, column[i]] * phi[sample[r], i]
