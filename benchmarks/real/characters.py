@@ -19,16 +19,23 @@ from understudy.formats import registry
 from understudy.maths import euler, quaternion
 
 DATA = Path(os.environ.get("UNDERSTUDY_TEST_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
+FIELD = Path(os.environ.get("UNDERSTUDY_FIELD_DATA", DATA.parent / "field"))  # files that were not built with
 
 
 @cache
 def asset(file: str) -> Asset:
     """What a file of the real data holds; a name without a folder is one of the cast."""
-    if "/" not in file:
-        return cast.load(file)
-    if not (DATA / file).is_file():
-        raise InvalidInput(f"real data not found: {file} (looked in {DATA}; set UNDERSTUDY_TEST_DATA)")
-    return registry.read(DATA / file)
+    return registry.read(path_of(file)) if "/" in file else cast.load(file)
+
+
+def path_of(file: str) -> Path:
+    """Where a file of the real data is: `field/...` in FIELD, everything else in DATA."""
+    folder, name, variable = DATA, file, "UNDERSTUDY_TEST_DATA"
+    if file.startswith("field/"):
+        folder, name, variable = FIELD, file.removeprefix("field/"), "UNDERSTUDY_FIELD_DATA"
+    if not (folder / name).is_file():
+        raise InvalidInput(f"real data not found: {file} (looked in {folder}; set {variable})")
+    return folder / name
 
 
 @cache
