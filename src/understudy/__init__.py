@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from understudy.deform.comparison import compare_skins
     from understudy.deform.examples import Examples
     from understudy.deform.skin import Skin
-    from understudy.edit.edit_curves import edit_curves
+    from understudy.edit.edit_curves import blend_edit, edit_curves
     from understudy.edit.goals import Contact, Hold, Limit, MovePoint, Pin, Point
     from understudy.edit.posing import pose_character
     from understudy.edit.reduce.reduction import reduce_keys
@@ -72,6 +72,7 @@ __all__ = [
     "Transition",
     "UnderstudyError",
     "bake",
+    "blend_edit",
     "capture_face",
     "cast_names",
     "compare_skins",
@@ -119,6 +120,7 @@ _HOMES = {  # name -> module:name
     "Hold": "edit.goals:Hold",
     "Limit": "edit.goals:Limit",
     "edit_curves": "edit.edit_curves:edit_curves",
+    "blend_edit": "edit.edit_curves:blend_edit",
     "pose_character": "edit.posing:pose_character",
     "sketch_path": "edit.sketches:sketch_path",
     "reduce_keys": "edit.reduce.reduction:reduce_keys",
