@@ -7,7 +7,6 @@ soon as it is done; the video and the GLB are written by another process. A mode
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import subprocess
 import sys
@@ -172,6 +171,8 @@ async def _model(session: Session, entry: CharacterEntry, folder: Path) -> Model
     if known is not None:
         return known
     earlier = folder / f"{entry.cast}.understudy"
+    import asyncio
+
     try:
         model = await asyncio.to_thread(copy_into_project, session, earlier, entry.id, entry.name)
     except UnderstudyError:  # it is missing, or of another version
@@ -200,6 +201,8 @@ async def _write_files_in_process(character: str, folder: Path, settings: list[s
         "--learned",
         *settings,
     ]
+    import asyncio
+
     child = subprocess.Popen([*command, *settings, *(["-q"] if quiet else [])])
     try:
         while child.poll() is None:

@@ -60,7 +60,9 @@ SMOOTHING_WIDTH_RATIOS = (0.01, 0.02, 0.04)  # of the stroke's length, tried in 
 TREMOR_LENGTH_RATIO = 1.03  # length of a stroke over that of its smoothed shape, above which it has tremor
 MATCH_WINDOW_RATIO = 0.2  # of the stroke's length, around the expected place: the other side of a loop is no match
 MIN_REPORTED_PULL_RATIO = 2e-3  # of the character's size: a smaller pull to a key is invisible and not reported
-SKETCH_SETTINGS = SolverSettings(tolerance=1e-3, iterations=30, programs=120)
+SKETCH_SETTINGS = SolverSettings(
+    tolerance=1e-3, iterations=30, programs=120, window_iterations=30, window_rounds=3, window_tolerance=5e-3
+)
 
 ALONG_AND_WEIGHT_PHASES = ((1.0, 100.0), (0.1, 300.0), (0.02, 1000.0), (0.01, 3000.0))
 """The weight of the distance along the stroke, and that of the whole term, in successive searches. A stroke has more
@@ -80,9 +82,10 @@ def sketch_path(
     project: ArrayLike | None = None,
     stiffness: Mapping[str, float] | None = None,
     edges: str = "smooth",
+    falloff: float | None = None,
     settings: SolverSettings | None = None,
 ) -> EditResult:
-    """Change the tangents of an animation so that a point follows a drawn stroke.
+    """Change the curves of an animation so that a point follows a drawn stroke.
 
     Args:
         rig: Rig of the character that the curves move.
@@ -97,6 +100,8 @@ def sketch_path(
         project: Matrix (2, 4) or (3, 4) from the world to the screen on which the stroke was drawn. Depth stays free.
         stiffness: Factors by joint or column on the cost of changing its tangents; 0 is free.
         edges: `"smooth"` or `"broken"` tangents at the ends, as in `edit_curves`.
+        falloff: Seconds before and after the stroke within which keys of a fitter, and frames of a dense clip, may
+            move along; None takes it from the spacing of keys.
         settings: Weights and limits of the solver.
 
     Returns:
@@ -128,12 +133,13 @@ def sketch_path(
     matrix = None if project is None else tuple(map(tuple, checks.array(project, "projection", ("M", 4)).tolist()))
     path = tuple(map(tuple, (drawn if clock else remove_tremor(drawn)).tolist()))
     drawn_stroke = Stroke(point, path, start, stop, clock, matrix, soft=True)
-    edit = Edit(**given, stiffness=stiffness or {}, edges=edges, terms=(drawn_stroke,))
+    edit = Edit(**given, stiffness=stiffness or {}, edges=edges, terms=(drawn_stroke,), falloff=falloff)
     problem = prepare_problem(rig, curves, edit)
     term, notes = (drawn_stroke, ()) if clock else _pull_to_keys(problem, drawn_stroke)
     if term is not drawn_stroke:
         problem = prepare_problem(rig, curves, replace(edit, terms=(term,)))
-    problem = with_constraint_penalty(problem, point)
+    if problem.window is None:
+        problem = with_constraint_penalty(problem, point)
     zero = np.zeros(problem.tangents.count)
     found = _search_stroke(rig, problem, term, settings or SKETCH_SETTINGS)
     goal = problem.terms[0].with_objective(replace(term, soft=False), rig, problem.size)
@@ -182,7 +188,7 @@ def _pull_to_keys(problem: EditProblem, term: Stroke) -> tuple[Stroke, tuple[str
 def _find_fixed_times(problem: EditProblem, term: Stroke) -> tuple[Array, Array]:
     """The times (K,) at which keys fix the point, so that no tangent moves it, and its places (K, 3), sizes."""
     t = problem.tangents
-    keys = np.concatenate([t.pieces.t0, t.pieces.t0 + t.pieces.d])
+    keys = np.unique([edge for span in t.spans for edge in span])
     inner = keys[(keys > term.start + KEY_TIME_TOLERANCE_SECONDS) & (keys < term.stop - KEY_TIME_TOLERANCE_SECONDS)]
     times = np.concatenate([[term.start], np.unique(np.round(inner, 5)), [term.stop]])
     point = problem.terms[0].asked.point[0]

@@ -7,7 +7,9 @@
 with sigma in lengths of the segment, so that channels with keys of their own stay in step (the paper counts it in
 frames). Longer time handles make the middle of a segment faster and its ends slower.
 
-`retime` asks for a speed instead: the velocity of one point at a time, multiplied by a factor, is a goal of the same
+`retime` asks for a speed instead. Where keys come from a fitter, or lie on every frame, the point goes along its own
+path at other times, t -> t + (factor - 1) (t - t0) phi(t), as a stroke with times of its own (`sketches`). Between keys
+that a person set the velocity of the point at that time, multiplied by the factor, is a goal of the same
 optimisation as all other edits, while the point keeps its position at that time and all constraints hold. There time
 handles are cheap and value handles expensive, and the path of the point through space is a soft term, so that the
 timing changes and the path does not.
@@ -40,7 +42,7 @@ from understudy.edit.goals import (
 from understudy.edit.handles import is_broken
 from understudy.edit.outcome import EditResult, Obstacle
 from understudy.edit.selection import Targets, finite_time, replace_curves, select_curves
-from understudy.edit.sketches import Stroke
+from understudy.edit.sketches import Stroke, sketch_path
 from understudy.edit.solver.free_tangents import MAX_TIME_HANDLE_RATIO, TIME_HANDLE_COST, TangentVariables
 from understudy.edit.solver.objective_terms import path_of
 from understudy.edit.solver.problem import EditProblem, prepare_problem, with_constraint_penalty
@@ -55,6 +57,8 @@ MIN_RETIMED_HANDLE_RATIO = 0.12  # of a segment: the shortest time handle; short
 PATH_WEIGHT = 3  # of the soft term that keeps the path
 PATH_SAMPLES = 129  # of that path
 RETIME_SETTINGS = SolverSettings(iterations=30, programs=120)
+MAX_PATH_SPEED_FACTOR = 4.0  # of a point along its own path: beyond, the times on it would turn back
+RETIMED_SAMPLES = 25  # of such a path, over twice the radius of the window
 FACTOR_STEP, ITERATIONS_PER_FACTOR_STEP = 0.25, 3  # largest change of the factor at once, and the steps for it
 
 
@@ -152,6 +156,8 @@ def retime(
         (Speed(point, time, factor),),
     )
     problem = prepare_problem(rig, curves, edit)
+    if problem.window is not None:
+        return _retime_along_path(rig, curves, edit, point, time, factor, problem.window.radius)
     kept = _kept_paths(rig, curves, point, problem)
     problem = prepare_problem(rig, curves, replace(edit, terms=(*edit.terms, *kept)))
     problem = with_constraint_penalty(replace(problem, tangents=_prefer_time_handles(problem.tangents)), point)
@@ -163,6 +169,30 @@ def retime(
         for b in result.obstacles
     )
     return replace(result, obstacles=obstacles, notes=(*result.notes, note))
+
+
+def _retime_along_path(
+    rig: PosedRig, curves: Curves, edit: Edit, point: Point, time: float, factor: float, radius: float
+) -> EditResult:
+    """The point on its own path at other times, within `radius` seconds of `time`."""
+    if not (np.isfinite(factor) and 0 <= factor <= MAX_PATH_SPEED_FACTOR):
+        raise InvalidInput(
+            f"the factor of the speed should be between 0 and {MAX_PATH_SPEED_FACTOR:g}, but is {factor:g}"
+        )
+    times = np.linspace(max(time - radius, curves.start), min(time + radius, curves.end), RETIMED_SAMPLES)
+    fade = 0.5 + 0.5 * np.cos(np.pi * np.minimum(np.abs(times - time) / radius, 1.0))
+    source = np.clip(times + (factor - 1) * (times - time) * fade, curves.start, curves.end)
+    places = path_of(rig, curves, [point], source)[:, 0]
+    if not np.ptp(places, axis=0).max() > 0:
+        raise InvalidInput(f"{point.name} stands still at {time:g} s, so its speed cannot be multiplied")
+    kept = (*edit.pins, *edit.contacts, *edit.limits, *(hold for hold in edit.holds if hold.point != point))
+    stiffness, edges = edit.stiffness, edit.edges
+    result = sketch_path(
+        rig, curves, point, places, None, None, *kept, times=times, stiffness=stiffness, edges=edges, falloff=radius / 2
+    )
+    now = speed_of(rig, result.curves, point, time) / speed_of(rig, curves, point, time)
+    note = f"{point.name} has {now:.3g} times its speed at {time:g} s, {factor:.3g} times were asked for"
+    return replace(result, notes=(*result.notes, note))
 
 
 def speed_of(rig: PosedRig, curves: Curves, point: Point, time: float) -> float:

@@ -235,3 +235,16 @@ def slerp_handles(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
     cosine = np.cos(o)
     inward = -(o**2 / 30 + o**4 / 5000)
     return a * inward + ratio * (b - a * cosine) / 3, -b * inward + ratio * (b * cosine - a) / 3
+
+
+def close_times(start: Array, length: Array, leaving: Array, arriving: Array, gap: float) -> Array:
+    """(T,) times within segments (G,) where four samples of the parameter lie less than `gap` apart in time.
+
+    `leaving` and `arriving` (G,) are the time handles. Times are rounded to a millisecond.
+    """
+    u = (np.arange(6) - 0.5) / 4  # one beyond each end, for the distance to the next segment's
+    u = np.clip(u, 0.0, 1.0)
+    a, b, d = leaving[:, None], arriving[:, None], length[:, None]
+    times = start[:, None] + 3 * u * (1 - u) ** 2 * a + 3 * u * u * (1 - u) * (d - b) + u**3 * d
+    close = np.minimum(times[:, 1:-1] - times[:, :-2], times[:, 2:] - times[:, 1:-1]) < gap / 2
+    return np.unique(np.round(times[:, 1:-1][close], 3))

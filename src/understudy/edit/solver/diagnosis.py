@@ -28,7 +28,6 @@ from understudy.edit.outcome import Obstacle, unit_for
 from understudy.edit.points import skeletal
 from understudy.edit.points.skeletal import NO_ROTATION
 from understudy.edit.points.states import SkeletalPoints
-from understudy.edit.solver import segments
 from understudy.edit.solver.free_tangents import Range, owners
 from understudy.edit.solver.objective_terms import append_goal_terms
 from understudy.edit.solver.problem import Constraint, EditProblem, changeable_at_moves, limits_of, parts_of
@@ -69,7 +68,7 @@ class ConstraintForces(NamedTuple):
 def find_obstacles(problem: EditProblem, found: SearchResult) -> tuple[Obstacle, ...]:
     """The obstacles of a search, the strongest first, always at least one."""
     conflicts = _contact_key_conflicts(problem, found)
-    far = found.moves.distance > found.settings.tolerance or found.moves.angle > found.settings.tolerance
+    far = found.moves.distance > found.tolerance or found.moves.angle > found.tolerance
     if not far:
         return tuple(conflicts or _drift_obstacles(problem, found))
     progress, forces = _describe_progress(problem, found), constraint_forces(problem, found)
@@ -327,7 +326,7 @@ def _frozen_pin_forces(problem: EditProblem, found: SearchResult) -> list[tuple[
     if not pins:
         return []
     t, moves = problem.tangents, problem.moves
-    values, _ = segments.sample_segments(t.pieces, t.handles(found.v), moves.grid)
+    values = t.sample(moves.grid, found.v)
     _, _, jacobian = problem.states.evaluate(values, moves.sample, moves.point)
     gap = found.moves.gap[: len(moves)] * np.repeat([1 / problem.size, 1.0], 3)
     pull = np.einsum("rkn,rk->rn", jacobian, gap) * problem.frozen_changeable  # (R, n)
@@ -345,13 +344,12 @@ def describe_short_chain(problem: EditProblem, states: SkeletalPoints, found: Se
     r = int(np.argmax(np.linalg.norm(found.moves.gap[: len(moves), :3], axis=1)))
     if not moves.parts[r, 0]:
         return None
-    values, _ = segments.sample_segments(t.pieces, t.handles(found.v), moves.grid)
+    values = t.sample(moves.grid, found.v)
     sample = int(moves.sample[r])
     at = skeletal.joint_frames(bones, values[[sample]])
     place, _, _ = states.evaluate(values, moves.sample, moves.point, slopes=False)
     goal = place[r] + problem.size * found.moves.gap[r, :3]
-    free = np.zeros(len(states.columns), bool)
-    free[np.unique(t.column[(t.variable >= 0).any(axis=1)])] = True
+    free = t.changeable_columns
     chain, top, length = int(states.anchors.main[moves.point[r]]), -1, 0.0
     last, reach = place[r], 0.0
     while chain >= 0:

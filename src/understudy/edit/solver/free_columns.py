@@ -32,7 +32,9 @@ TRANSLATION_STIFFNESS = 3.0
 """Stiffness of translations relative to rotations. At 1 a dragged hand takes the whole body along before the arm bends,
 at 10 the arm is straight before the body follows."""
 
-LIMB_BONES = 3  # from a hand to the shoulder: beyond them every bone is harder to move
+# Bones from a point that are easy to move, from a hand to the shoulder, and those that turn it; beyond them every bone
+# is harder to move.
+LIMB_BONES, TURNING_BONES = 3, 1
 LIGHT_INERTIA = 0.003  # character masses times sizes squared: about the moment of inertia of an arm
 # Of the character's size, or of a scale of one: files round to about 1e-6, and motion is visible from 1e-3.
 STILL_RANGE_RATIO = 1e-4
@@ -159,24 +161,25 @@ def column_mass(rig: PosedRig, channels: Channels, size: float) -> Array:
     return result
 
 
-def path_weights(cache: RigCache, curves: Curves, moved: Sequence[Point], times: Array, columns: Array) -> Array:
+def path_weights(
+    cache: RigCache, curves: Curves, moved: Sequence[tuple[Point, int]], times: Array, columns: Array
+) -> Array:
     """(n,) the cost W of changing each of the columns (n,) of the animation, for one unit of it, in a window of time.
 
     W = (I + LIGHT_INERTIA) / LIGHT_INERTIA * (1 + bones)^2: I = sum m |dx|^2 is the inertia of the body along the path
     that the column moves it, in masses and sizes of the whole character, averaged over `times` (T,); `bones` are those
-    between a moved point and the joint of the column, beyond the limb of LIMB_BONES. The arm raises a hand before the
-    trunk bends.
+    between a point of `moved` and the joint of the column, beyond the length of the limb that is given with it. The arm
+    raises a hand before the trunk bends.
     """
     inertia = cache.inertia(curves, times)[columns] * cache.units(curves.channels)[columns] ** 2
     skeleton = cache.rig.character.skeleton
-    depth: dict[str, int] = {}
-    for point in moved:
-        joint = main_joint(cache.rig, point)
-        for bones, j in enumerate(skeleton.ancestors(joint)):
-            name = skeleton.names[j]
-            depth[name] = min(bones, depth.get(name, bones))
+    beyond: dict[str, int] = {}
+    for point, limb in moved:
+        for depth, j in enumerate(skeleton.ancestors(main_joint(cache.rig, point))):
+            name, extra = skeleton.names[j], max(depth - limb, 0)
+            beyond[name] = min(extra, beyond.get(name, extra))
     targets = [channel.target for channel in curves.channels for _ in range(len(channel))]
-    bones = np.array([max(depth.get(targets[c], LIMB_BONES) - LIMB_BONES, 0) for c in columns])
+    bones = np.array([beyond.get(targets[c], 0) for c in columns])
     weight: Array = (inertia + LIGHT_INERTIA) / LIGHT_INERTIA * (1.0 + bones) ** 2
     return weight
 

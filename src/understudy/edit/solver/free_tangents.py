@@ -30,8 +30,9 @@ from understudy.character import Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, bezier_segments
 from understudy.checks import Array
 from understudy.edit.handles import is_broken, key_slopes
-from understudy.edit.solver.segments import FreeSegments, PackedCurves, SampleGrid
+from understudy.edit.solver.segments import FreeSegments, PackedCurves, SampleGrid, sample_values
 from understudy.errors import InvalidInput
+from understudy.maths import bezier
 
 MIN_TIME_HANDLE_RATIO = 0.02  # of the segment: without length it makes a kink that no value handle can shape
 MAX_TIME_HANDLE_RATIO = 0.95  # of the segment: at 1 on both sides dt/ds is 0 in the middle, and derivatives diverge
@@ -89,6 +90,26 @@ class TangentVariables:
         used, number = np.unique(owner, return_inverse=True)
         flat = PackedCurves([self.curves.curves[i] for i in used])
         return flat, flat.offsets[number.reshape(-1)] + within
+
+    def sample(self, grid: SampleGrid, v: Array) -> Array:
+        """(S, n) the values for variables v (N,)."""
+        return sample_values(self.pieces, self.handles(v), grid)
+
+    @property
+    def changeable_columns(self) -> Array:
+        """(n,) bool: the columns that some variable moves."""
+        result = np.zeros(len(self.columns), bool)
+        result[np.unique(self.column[(self.variable >= 0).any(axis=1)])] = True
+        return result
+
+    def sharp_times(self, gap: float) -> Array:
+        """(T,) times within the pieces at which curves turn so sharply that samples `gap` seconds apart miss it."""
+        return bezier.close_times(self.pieces.t0, self.pieces.d, self.start[:, 0], self.start[:, 2], gap)
+
+    @property
+    def spans(self) -> list[Range]:
+        """The time spans of all pieces."""
+        return list(zip(self.pieces.t0.tolist(), (self.pieces.t0 + self.pieces.d).tolist()))
 
     def changeable_spans(self, of: Array) -> list[Range]:
         """The time spans in which any of the columns `of` (n,) bool can change, joined where they touch."""

@@ -33,7 +33,7 @@ from understudy.checks import Array
 from understudy.edit.handles import is_broken
 from understudy.edit.solver.free_tangents import Range, find_broken_keys, is_seamless, owners
 from understudy.edit.solver.segments import PackedCurves
-from understudy.maths import quaternion
+from understudy.maths import bezier, quaternion
 
 FALLOFF_FLOOR = 0.005
 SMOOTHNESS = 0.5  # s: a bend over half the window costs as much as the offset itself
@@ -159,6 +159,23 @@ class OffsetVariables:
         used, number = np.unique(owner, return_inverse=True)
         flat = PackedCurves([self.curves.curves[i] for i in used])
         return flat, flat.offsets[number.reshape(-1)] + within
+
+    @property
+    def changeable_columns(self) -> Array:
+        """(n,) bool: the columns that some variable moves."""
+        result = np.zeros(len(self.columns), bool)
+        result[self.moved] = True
+        return result
+
+    def sharp_times(self, gap: float) -> Array:
+        """(T,) times within the pieces at which curves turn so sharply that samples `gap` seconds apart miss it."""
+        pieces = self.pieces
+        return bezier.close_times(pieces.start, pieces.length, pieces.leaving, pieces.arriving, gap)
+
+    @property
+    def spans(self) -> list[Range]:
+        """The time spans of all pieces."""
+        return list(zip(self.pieces.start.tolist(), (self.pieces.start + self.pieces.length).tolist()))
 
     def changeable_spans(self, of: Array) -> list[Range]:
         """The time spans in which any of the columns `of` (n,) bool can change, joined where they touch."""

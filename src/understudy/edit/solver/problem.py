@@ -29,7 +29,14 @@ from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.edit.goals import Contact, Edit, Hold, Limit, MovePoint, ObjectiveTerm, Pin, Point
 from understudy.edit.points.states import PointStates
-from understudy.edit.solver.free_columns import RigCache, movable_columns, path_weights, tangent_cost
+from understudy.edit.solver.free_columns import (
+    LIMB_BONES,
+    TURNING_BONES,
+    RigCache,
+    movable_columns,
+    path_weights,
+    tangent_cost,
+)
 from understudy.edit.solver.free_tangents import Range, owners, tangent_variables
 from understudy.edit.solver.objective_terms import EvaluatedTerm, evaluate_terms
 from understudy.edit.solver.offsets import OffsetVariables, Window, offset_variables, uses_window, window_radius
@@ -306,8 +313,9 @@ def _moments(edit: Edit) -> Range:
 def _offset_variables(
     cache: RigCache, curves: Curves, columns: Array, free: Array, edit: Edit, moments: Range, stiffness: Array
 ) -> OffsetVariables:
-    points = [move.point for move in edit.moves] or [contact.point for contact in edit.contacts]
-    points += [point for term in edit.terms for point in term.points(cache.rig)]
+    points = [(move.point, LIMB_BONES if parts_of(move)[0] else TURNING_BONES) for move in edit.moves]
+    points += [(point, LIMB_BONES) for term in edit.terms for point in term.points(cache.rig)]
+    points = points or [(contact.point, LIMB_BONES) for contact in edit.contacts]
     start, stop = moments
     times = np.clip(np.linspace(start - WEIGHT_SPAN_SECONDS, stop + WEIGHT_SPAN_SECONDS, 3), curves.start, curves.end)
     weight = path_weights(cache, curves, points, times, columns) * np.maximum(stiffness, MIN_STIFFNESS) ** 2
@@ -364,10 +372,10 @@ def _constraint_targets(
     few: bool,
 ) -> PointTargets:
     """The targets of the constraints at their first times (`few`), or at all times of the drift."""
-    rows = []
+    rows, sharp = [], tangents.sharp_times(1 / DRIFT_SAMPLES_PER_S)
     for g, goal in enumerate(kept):
         spans = tangents.changeable_spans(states.influence_mask[number[goal.point]].any(axis=0))
-        for time in _constraint_times(goal, spans, rate, few):
+        for time in _constraint_times(goal, spans, rate, np.zeros(0) if few else sharp, few):
             rows.append((number[goal.point], time, g, parts_of(goal)))
     point, goals = (np.array([row[i] for row in rows], np.int64) for i in (0, 2))
     parts = np.array([row[3] for row in rows], bool).reshape(-1, 2)
@@ -381,8 +389,8 @@ def _constraint_targets(
     return replace(targets, place=place, turn=turn)
 
 
-def _constraint_times(goal: Constraint, spans: list[Range], rate: float, few: bool) -> Array:
-    """The sample times of a constraint inside the spans that can change."""
+def _constraint_times(goal: Constraint, spans: list[Range], rate: float, sharp: Array, few: bool) -> Array:
+    """The sample times of a constraint inside the spans that can change, and those `sharp` ones that lie in them."""
     if isinstance(goal, Hold):
         return np.array([goal.time for a, b in spans if a < goal.time < b])
     low = -np.inf if goal.start is None else goal.start
@@ -395,5 +403,5 @@ def _constraint_times(goal: Constraint, spans: list[Range], rate: float, few: bo
         steps = int(np.clip(np.ceil((b - a) * DRIFT_SAMPLES_PER_S), MIN_DRIFT_SAMPLES, MAX_DRIFT_SAMPLES))
         if few:
             steps = min(FIRST_CONSTRAINT_SAMPLES + 1, max(2, int(np.ceil((b - a) * rate))))
-        times.append(a + (b - a) * np.arange(steps + 1) / steps)
+        times += [a + (b - a) * np.arange(steps + 1) / steps, sharp[(sharp > a) & (sharp < b)]]
     return np.unique(np.concatenate([np.zeros(0), *times]))

@@ -76,6 +76,7 @@ class SolverSettings:
     pull: float = 1.0  # factor on the first guess of that weight
     failures: int = 2  # in a row after which a search ends: the first makes the next step shorter
     window_iterations: int = 8  # of a search for offsets within a window (`window_search`), each round
+    window_tolerance: float = 3e-4  # of the goals of such a search; a stroke that keys cannot follow exactly is met
     window_rounds: int = 1  # of adding times at which constraints drift; with more than one, overshoot is cut too
 
 
@@ -97,11 +98,17 @@ class SearchResult:
     settings: SolverSettings
     kept: TargetResiduals | None  # `held` at v with slopes, where it is known
     pull: float = 1.0  # weight of the goals in the last step over its first guess, if the step was taken whole
+    windowed: bool = False  # whether offsets within a window were searched for
+
+    @property
+    def tolerance(self) -> float:
+        """The distance or angle within which the goals are met."""
+        return self.settings.window_tolerance if self.windowed else self.settings.tolerance
 
     @property
     def reached(self) -> bool:
         """Whether the goals and the constraints are met."""
-        return _is_within(self.moves, self.settings.tolerance) and _is_within(self.drift, self.settings.drift)
+        return _is_within(self.moves, self.tolerance) and _is_within(self.drift, self.settings.drift)
 
 
 class Iterate(NamedTuple):
@@ -148,9 +155,7 @@ def edit_result(problem: EditProblem, found: SearchResult) -> EditResult:
     result = to_result(problem, found)
     change = measure_change(problem, problem.tangents.curves, result.curves, found.asked.place)
     thrown = path_obstacles(problem, change) if result.reached else []
-    return replace(
-        result, change=change, reached=result.reached and not thrown, obstacles=(*result.obstacles, *thrown)
-    )
+    return replace(result, change=change, reached=result.reached and not thrown, obstacles=(*result.obstacles, *thrown))
 
 
 def accept_search(problem: EditProblem, found: SearchResult) -> SearchResult:
@@ -180,7 +185,8 @@ def _search_window(
         drift_tolerance=settings.drift,
     )
     now = _goal_residuals(problem, moves, z)
-    return SearchResult(z, steps, now, _start_residuals(problem, moves), drift, samples, moves, settings, None)
+    start = _start_residuals(problem, moves)
+    return SearchResult(z, steps, now, start, drift, samples, moves, settings, None, windowed=True)
 
 
 def _run_search(

@@ -18,6 +18,10 @@ constraints aimed at their positions before the key was moved. Channels are trie
 next is always the one that leaves the least distance in the linearisation. Among sets with as many keys, the one that
 moves the rest of the body least is suggested. Where a channel has a key at that time already, that key is changed
 instead, and the sentence says so: no key is added for it.
+
+Edits within a window (`offsets`) are widened by a larger falloff. Keys of a fitter may be so far apart that no change
+fits between them: then the suggestion is keys at the moment and at both ends of the window, which keep the shape of the
+curves, also for an edit that is reached but spreads beyond its window (`with_window_keys`).
 """
 
 from __future__ import annotations
@@ -29,15 +33,15 @@ from typing import NamedTuple
 import numpy as np
 
 from understudy.character import Curves
-from understudy.character.key_insertion import key_at
+from understudy.character.key_insertion import insert_curve_key, key_at
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.edit.goals import Contact, Edit, Hold, Limit
 from understudy.edit.outcome import EditResult, Suggestion, describe_remaining, remaining_share
 from understudy.edit.selection import insert_key, replace_curves
-from understudy.edit.solver import segments
 from understudy.edit.solver.diagnosis import name_obstacle
 from understudy.edit.solver.free_tangents import owners
+from understudy.edit.solver.offsets import OffsetVariables, is_dense
 from understudy.edit.solver.problem import (
     Constraint,
     EditProblem,
@@ -58,6 +62,9 @@ MAX_INSERTED_KEYS = 5  # then one for all channels at once
 BEAM_WIDTH = 2  # sets of the same number of channels that are solved
 CLOSE_DISTANCE_RATIO = 1e-3  # of the character's size: tangents can close a smaller distance
 MAX_GAUSS_NEWTON_STEPS = 30  # for the values of a key
+FALLOFF_GROWTH = 1.7  # of the window that is suggested
+NEAR_KEY_RADII = 0.4  # of the window: a key this near to a wanted time stands in for it
+MAX_SPREAD_RADII = 0.25  # of the window: a change that reaches further beyond it has keys suggested
 CONSTRAINT_WEIGHT = 3.0  # of constraints relative to goals; where both can be met, both are
 
 
@@ -85,7 +92,9 @@ def suggest(
     settings = settings or SCRIPT_SETTINGS
     outcome = solve(rig, curves, edit, settings) if outcome is None else outcome
     if outcome.reached:
-        return ()
+        spreads = "insert" in kinds and _spreads_beyond_window(edit, outcome)
+        local = suggest_keys(rig, curves, edit, outcome, settings) if spreads else None
+        return () if local is None else (local,)
     suggestions: list[Suggestion | None] = []
     if "release" in kinds:
         suggestions.append(best_suggestion(outcome, _release_constraints(rig, curves, edit, settings)))
@@ -132,12 +141,19 @@ def _widen_edit(
     rig: PosedRig, curves: Curves, edit: Edit, outcome: EditResult, settings: SolverSettings
 ) -> Iterable[Suggestion]:
     """The edit with more room for the tangents, the smallest change first."""
-    for what, words, wider in (*_widen_ranges(curves, edit), *_widen_limits(rig, curves, edit, outcome, settings)):
+    for what, words, wider in (
+        *_widen_ranges(curves, edit, outcome),
+        *_widen_limits(rig, curves, edit, outcome, settings),
+    ):
         result = solve(rig, curves, wider, settings)
         yield Suggestion("widen", what, f"{words} {describe_remaining(result)}", wider, result)
 
 
-def _widen_ranges(curves: Curves, edit: Edit) -> Iterable[tuple[tuple[str, ...], str, Edit]]:
+def _widen_ranges(curves: Curves, edit: Edit, outcome: EditResult) -> Iterable[tuple[tuple[str, ...], str, Edit]]:
+    if outcome.radius is not None:
+        wider = FALLOFF_GROWTH * outcome.radius
+        yield ("falloff",), f"with a falloff of {wider:.2g} s", replace(edit, falloff=wider)
+        return
     times = [move.time for move in edit.moves]
     low, high = edit.start, edit.stop
     outside = [t for t in times if (low is not None and t < low) or (high is not None and t > high)]
@@ -198,6 +214,8 @@ def suggest_keys(
     if not edit.moves:
         return None
     problem = prepare_problem(rig, curves, edit)
+    if problem.window is not None:
+        return _suggest_window_keys(rig, curves, edit, problem, before, settings)
     channels, times = _movable_channels(problem), _furthest_times(problem, before)
     for count in range(1, min(len(times), MAX_INSERTED_KEYS) + 1):
         reached = _search_channels(rig, curves, edit, times[:count], problem, channels, settings)
@@ -206,6 +224,62 @@ def suggest_keys(
             result = replace(result, start_distance=before.start_distance, start_angle=before.start_angle)
             return _key_suggestion(curves, edit, sorted(times[:count]), chosen, result)
     return None
+
+
+def with_window_keys(problem: EditProblem) -> tuple[Curves, int]:
+    """The curves with keys at the moments and at both ends of the window, where a moving curve has none near.
+
+    The shape of the curves stays. Returns the number of keys added, too.
+    """
+    variables, window = problem.tangents, problem.window
+    assert isinstance(variables, OffsetVariables) and window is not None
+    curves, count, new = variables.curves, 0, {}
+    owner, _ = owners(curves, variables.columns)
+    for number in np.unique(owner[variables.moved]):
+        curve = curves.curves[number]
+        if is_dense(curve, window.start, window.stop):
+            continue
+        middle = (window.start + window.stop) / 2
+        for time in (window.start - window.radius, middle, window.stop + window.radius):
+            near = np.abs(curve.times - time).min() <= NEAR_KEY_RADII * window.radius
+            if curve.times[0] < time < curve.times[-1] and not near:
+                curve, count = insert_curve_key(curve, time), count + 1
+        if curve is not curves.curves[number]:
+            new[int(number)] = replace(curve, fitted=np.ones(len(curve), bool)) if curve.fitted.all() else curve
+    return curves.with_curves(new) if new else curves, count
+
+
+def _suggest_window_keys(
+    rig: PosedRig, curves: Curves, edit: Edit, problem: EditProblem, before: EditResult, settings: SolverSettings
+) -> Suggestion | None:
+    assert problem.window is not None
+    keyed, count = with_window_keys(problem)
+    if not count:
+        return None
+    local = replace(edit, falloff=problem.window.radius)
+    result = solve(rig, keyed, local, settings)
+    better = result.reached or remaining_share(result) < MAX_REMAINING_RATIO * remaining_share(before)
+    if not better or (before.reached and _spread(local, result) >= _spread(edit, before)):
+        return None
+    times = [problem.window.start - problem.window.radius, problem.window.stop + problem.window.radius]
+    sentence = (
+        f"with {count} more keys nothing before {max(times[0], curves.start):.3g} s or after "
+        f"{min(times[1], curves.end):.3g} s changes, and {describe_remaining(result)}"
+    )
+    return Suggestion("insert", (), sentence, local, result, count)
+
+
+def _spread(edit: Edit, outcome: EditResult) -> float:
+    """Seconds by which the change reaches beyond its window, on both sides together."""
+    if outcome.radius is None or outcome.change is None or not edit.moves:
+        return 0.0
+    low, high = min(move.time for move in edit.moves), max(move.time for move in edit.moves)
+    before, after = low - outcome.radius - outcome.change.start, outcome.change.stop - high - outcome.radius
+    return max(before, 0.0) + max(after, 0.0)
+
+
+def _spreads_beyond_window(edit: Edit, outcome: EditResult) -> bool:
+    return outcome.radius is not None and _spread(edit, outcome) > MAX_SPREAD_RADII * outcome.radius
 
 
 def _search_channels(
@@ -309,7 +383,7 @@ def _solve_key_pose(
 ) -> tuple[Array, float]:
     """The change (n,) of the columns of the chosen curves, and the weighted remaining gap."""
     t = problem.tangents
-    start = segments.sample_segments(t.pieces, t.handles(np.zeros(t.count)), aims.asked.grid)[0][0]
+    start = t.sample(aims.asked.grid, np.zeros(t.count))[0]
     owner, _ = owners(problem.tangents.curves, problem.states.columns)
     free = np.isin(owner, chosen)
     unit = problem.unit[free]

@@ -129,10 +129,7 @@ def join_targets(*parts: PointTargets) -> PointTargets:
 
 def point_states(states: PointStates, tangents: Variables, asked: PointTargets, v: Array) -> tuple[Array, Array]:
     """Position (R, 3) and orientation (R, 3, 3) for variables v (N,)."""
-    if isinstance(tangents, OffsetVariables):
-        values = tangents.sample(asked.grid, v)
-    else:
-        values, _ = segments.sample_segments(tangents.pieces, tangents.handles(v), asked.grid)
+    values = tangents.sample(asked.grid, v)
     position, orientation, _ = states.evaluate(values, asked.sample, asked.point, slopes=False)
     return position, orientation
 
