@@ -19,6 +19,7 @@ Seed: `understudy bench drags_real` uses SEED, which nothing was tuned on; every
 from __future__ import annotations
 
 import argparse
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -93,6 +94,7 @@ class Verdict:
     beyond_with_keys: float  # beyond the window, with the keys that it lacks
     reached: bool  # what the solver says itself
     gesture: Gesture | None
+    error: str = ""
 
 
 def rows() -> Iterator[Row]:
@@ -126,15 +128,8 @@ def main_set(seed: int, quick: bool = False, any_version: bool = False) -> tuple
 
 def judge_all(cases: Sequence[DragCase], gestures: bool = True) -> list[Verdict]:
     """Every case, those of one clip together: the first gesture on each warms up."""
-    judges: dict[int, Judge] = {}
-    verdicts = []
-    for case in cases:
-        judge = judges.setdefault(id(case.clip), Judge(case.clip))
-        try:
-            verdicts.append(judge.judge(case, gestures))
-        except Exception as error:
-            raise RuntimeError(f"failed on {case.reproduction()}") from error
-    return verdicts
+    judges = {id(clip): Judge(clip) for clip in dict.fromkeys(case.clip for case in cases)}
+    return [judges[id(case.clip)].judge(case, gestures) for case in cases]
 
 
 class Judge:
@@ -146,13 +141,27 @@ class Judge:
         self.session: DragSession | None = None
 
     def judge(self, case: DragCase, gestures: bool) -> Verdict:
-        """One drag by `edit_curves`, and by a pointer."""
+        """One drag by `edit_curves`, and by a pointer. An edit that raises counts as one that moved nothing."""
+        errors: list[str] = []
+        verdict = Verdict(case, self.measure(case, self.clip.curves, DEFAULT_RADIUS_S), 0.0, False, None)
+        try:
+            verdict = self._edit(case)
+        except Exception:
+            errors.append(_last_lines())
+        try:
+            verdict = replace(verdict, gesture=self.gesture(case) if gestures else None)
+        except Exception:
+            errors.append(_last_lines())
+            self.session = None
+        return replace(verdict, error="\n".join(errors))
+
+    def _edit(self, case: DragCase) -> Verdict:
+        """One drag by `edit_curves`."""
         result = us.edit_curves(self.clip.rig, self.clip.curves, *goals_of(case.edit))
         radius = getattr(result, "radius", None) or DEFAULT_RADIUS_S
         measure = self.measure(case, result.curves, radius)
         beyond = measure.beyond if measure.beyond <= OFFER_BEYOND else self._beyond_with_keys(case, measure.beyond)
-        gesture = self.gesture(case) if gestures else None
-        return Verdict(case, measure, beyond, result.reached, gesture)
+        return Verdict(case, measure, beyond, result.reached, None)
 
     def measure(self, case: DragCase, after: Curves, radius: float) -> DragMeasure:
         """The measures of curves that should fulfil a case."""
@@ -188,11 +197,12 @@ class Judge:
         direct = self._end_of(case, [Pointer()])
         wild = self._end_of(case, [Pointer.wild(rng) for _ in range(WILD_EVENTS)] + [Pointer()])
         back = self._end_of(case, [Pointer(share) for share in (0.3, 0.7, 1.0, 0.6, 0.2)] + [Pointer(0.0)])
+        start = self._end_of(case, [Pointer(0.0)]) if case.edit.contacts else self.before  # contacts end the creep
         return Gesture(
             press,
             tuple(events),
             largest_difference(direct, wild) / asked,
-            largest_difference(self.before, back) / asked,
+            largest_difference(start, back) / asked,
         )
 
     def _timed(self, case: DragCase) -> tuple[float, list[float]]:
@@ -259,6 +269,11 @@ def _part_of_turn(start: Array, goal: Array, share: float) -> tuple[float, ...]:
     )
     turned = quaternion.multiply(quaternion.from_rotation_vector(share * between), first)
     return tuple(turned.tolist())
+
+
+def _last_lines() -> str:
+    """The end of the trace of the exception at hand, in one line."""
+    return " | ".join(line.strip() for line in traceback.format_exc().strip().splitlines()[-3:])
 
 
 def goals_of(edit: Edit) -> list[us.MovePoint]:
@@ -401,6 +416,11 @@ def print_report(title: str, verdicts: Sequence[Verdict], tally: Tally, worst: i
             f"{np.percentile([g.press_ms for g in gestures], 95):.1f}; "
             f"warm {_triple(spread([g.warm for g in gestures]))}; back {max(g.back for g in gestures):.4f}"
         )
+    failed = [v for v in verdicts if v.error]
+    if failed:
+        print(f"{len(failed)} raised an error:")
+        for v in failed[:worst]:
+            print(f"  {v.error}\n    {v.case.reproduction()}")
     for what, key in WORST.items():
         ranked = sorted((v for v in verdicts if not np.isnan(key(v))), key=lambda v: -key(v))[:worst]
         print(f"worst {what}:")
@@ -426,6 +446,7 @@ def _main_rows(seed: int) -> Iterator[Row]:
     s = summary_of(verdicts)
     plain = baseline_summary(cases)
     yield Row("drags", len(cases), "n", f"{tally.dropped} of {tally.drawn} drawn are not possible", None, None)
+    yield _zero("drags that raised an error", sum(bool(v.error) for v in verdicts))
     yield from bar_rows("", s, plain)
     yield from gesture_rows("", [v.gesture for v in verdicts if v.gesture is not None])
     for name, belongs in GROUPS.items():
@@ -438,8 +459,8 @@ def _main_rows(seed: int) -> Iterator[Row]:
 
 def baseline_summary(cases: Sequence[DragCase]) -> Summary:
     """The same drags by a key with a falloff."""
-    judges: dict[int, Judge] = {}
-    measures = [judges.setdefault(id(case.clip), Judge(case.clip)).baseline(case) for case in cases]
+    judges = {id(clip): Judge(clip) for clip in dict.fromkeys(case.clip for case in cases)}
+    measures = [judges[id(case.clip)].baseline(case) for case in cases]
     return summarise(cases, measures, [m.beyond for m in measures])
 
 

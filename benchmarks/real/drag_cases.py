@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 from benchmarks.measures import drag_motion
 from benchmarks.real import instant_ik
 from benchmarks.real.reduced_clips import HUMAN_HEIGHT_M, ReducedClip
 
+from understudy.character.body.contacts import find_contact_phases
 from understudy.checks import Array
 from understudy.edit.goals import Contact, Edit, MovePoint, Pin, Point
 
@@ -25,9 +27,11 @@ SMALLEST, LARGEST = 0.05, 0.2  # of the size
 NEAR_KEY_SHARE, NEAR_KEY_SECONDS = 1 / 3, 0.03
 HIPS_PINNED_SHARE = 0.6  # of drags with pins
 TURN_PINNED_SHARE = 0.5  # of pins at the end of a limb; others keep their place only
-MIN_CONTACT_SECONDS = 0.12
-MAX_CONTACT_CREEP_M = 0.005  # of a foot of a character of 1.7 m that counts as standing
-CONTACT_SURROUNDINGS_SECONDS = 1.0  # around the moment, in which contacts are held
+MIN_CONTACT_SECONDS = 0.1
+# Of a foot that counts as standing, for a character of 1.7 m. A contact holds the foot where it is at its start; with
+# more than this an edit would have to change the clip wherever its feet creep, however far from the moment.
+MAX_CONTACT_CREEP_M = 0.0015
+CONTACT_SURROUNDINGS_SECONDS = 0.5  # around the moment, in which contacts are held
 MAX_TRIES = 40  # for one drag
 
 
@@ -114,6 +118,10 @@ def draw_drag(
         point = Point(name)
     near = bool(rng.random() < NEAR_KEY_SHARE)
     time = draw_time(clip, point, near, rng)
+    for _ in range(MAX_TRIES if held == "contacts" else 0):
+        if standing_feet(clip, point, time):
+            break
+        time = draw_time(clip, point, near, rng)
     by = draw_direction(rng) * rng.uniform(*shares) * clip.size
     edit = Edit((MovePoint(point, time, by=tuple(by.tolist())),), **draw_held(clip, rng, held, point, time))
     return possible_case(clip, edit, role, held if edit.pins or edit.contacts else "none", near)
@@ -193,31 +201,39 @@ def draw_held(
 
 def standing_feet(clip: ReducedClip, point: Point, time: float) -> tuple[Contact, ...]:
     """Contacts of feet other than the dragged one, wherever they stand near a time."""
-    low = max(clip.curves.start, time - CONTACT_SURROUNDINGS_SECONDS)
-    high = min(clip.curves.end, time + CONTACT_SURROUNDINGS_SECONDS)
-    times = np.linspace(low, high, max(int((high - low) * drag_motion.RATE_HZ), 2))
-    creep = MAX_CONTACT_CREEP_M * clip.size / HUMAN_HEIGHT_M
     contacts = []
-    for name in clip.source.points.feet:
-        if name != point.joint:
-            places = drag_motion.point_frames(clip.rig, clip.curves, Point(name), times)[0]
-            spans = still_spans(times, places, creep)
-            contacts += [Contact(name, start, stop) for start, stop in spans]
+    for name, spans in standing_spans(clip).items():
+        for start, stop in spans:
+            near = start < time + CONTACT_SURROUNDINGS_SECONDS and stop > time - CONTACT_SURROUNDINGS_SECONDS
+            if near and name != point.joint:
+                contacts.append(Contact(name, start, stop))
     return tuple(contacts)
 
 
-def still_spans(times: Array, places: Array, creep: float) -> list[tuple[float, float]]:
-    """Spans in which places (F, 3) stay within `creep` metres of where each span began."""
-    spans, first = [], 0
-    while first < len(times) - 1:
+@cache
+def standing_spans(clip: ReducedClip) -> dict[str, list[tuple[float, float]]]:
+    """By foot, of each phase on the floor the longest span in which it hardly creeps: a contact holds it still."""
+    motion = drag_motion.sample_motion(clip.rig, clip.curves)
+    feet = clip.source.points.feet
+    places = motion.places[:, [clip.rig.character.skeleton.index(name) for name in feet]]
+    phases = find_contact_phases(places, drag_motion.RATE_HZ, clip.size, feet)
+    creep = MAX_CONTACT_CREEP_M * clip.size / HUMAN_HEIGHT_M
+    result: dict[str, list[tuple[float, float]]] = {}
+    for number, name in enumerate(feet):
+        spans = [longest_still_span(motion.times[a:b], places[a:b, number], creep) for a, b in phases.runs(number)]
+        result[name] = [span for span in spans if span[1] - span[0] >= MIN_CONTACT_SECONDS]
+    return result
+
+
+def longest_still_span(times: Array, places: Array, creep: float) -> tuple[float, float]:
+    """The longest span in which places (F, 3) stay within `creep` metres of where it begins."""
+    best = float(times[0]), float(times[0])
+    for first in range(len(times)):
         away = np.linalg.norm(places[first:] - places[first], axis=1) > creep
         stop = first + (int(np.argmax(away)) if away.any() else len(away)) - 1
-        if times[stop] - times[first] >= MIN_CONTACT_SECONDS:
-            spans.append((float(times[first]), float(times[stop])))
-            first = stop + 1
-        else:
-            first += 1
-    return spans
+        if times[stop] - times[first] > best[1] - best[0]:
+            best = float(times[first]), float(times[stop])
+    return best
 
 
 def _name(point: Point) -> str:

@@ -23,7 +23,7 @@ from understudy.character import Curves
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.edit.goals import Contact, Edit, Limit, MovePoint, Point
-from understudy.edit.solver.free_columns import column_units
+from understudy.edit.solver.free_columns import column_units, control_ranges
 from understudy.maths import quaternion
 
 MET_SIZES, MET_RAD = 2e-4, 2e-3  # of a pose that counts as found: a third of what drags have to meet
@@ -161,6 +161,8 @@ class _Search:
         self.base = curves.sample([time])[0]
         self.unit = column_units(rig, curves.channels, self.size)[free]
         low, high = np.full(len(self.base), -np.inf), np.full(len(self.base), np.inf)
+        for number, (least, most) in control_ranges(rig, curves.channels).items():
+            low[number], high[number] = min(least, self.base[number]), max(most, self.base[number])
         names = {name: number for number, name in enumerate(curves.channels.names)}
         for limit in limits:
             number = names.get(f"{limit.target}.euler.{limit.column}")

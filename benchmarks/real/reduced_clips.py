@@ -11,7 +11,9 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -21,6 +23,7 @@ import numpy as np
 from benchmarks.real.characters import animation, path_of, rig
 
 import understudy as us
+from understudy import cast
 from understudy.character import Clip, Curve, Curves
 from understudy.character.curve import LINEAR
 from understudy.character.rig import PosedRig
@@ -181,19 +184,34 @@ def reduced_clip(
         "tolerance": TOLERANCE_M * size / HUMAN_HEIGHT_M,
         "angle": ANGLE_RAD,
     }
-    given = hashlib.sha256(path_of(source.file).read_bytes() + json.dumps(settings, sort_keys=True).encode())
-    stem = f"{Path(source.file).stem}-{keys}-{given.hexdigest()[:16]}"
+    content, stem = path_of(source.file).read_bytes(), f"{Path(source.file).stem}-{keys}"
+    curves = _kept(stem, content, settings, any_version, lambda: dense_animation(source), own)
+    return ReducedClip(source, keys, own, curves, size)
+
+
+def _kept(
+    stem: str,
+    content: bytes,
+    settings: dict[str, Any],
+    any_version: bool,
+    source: Callable[[], Clip | Curves],
+    own: PosedRig,
+) -> Curves:
+    """The kept reduction of a file with some content; made and kept where there is none."""
+    given = hashlib.sha256(content + json.dumps(settings, sort_keys=True).encode())
+    stem = f"{stem}-{given.hexdigest()[:16]}"
     kept = CACHE / f"{stem}-{_code_version()}.json.gz"
     older = sorted(CACHE.glob(f"{stem}-*.json.gz"), key=lambda path: path.stat().st_mtime) if any_version else []
     if kept.is_file() or older:
         with gzip.open(kept if kept.is_file() else older[-1], "rt", encoding="utf-8") as file:
-            curves = curves_from_data(json.load(file))
-    else:
-        curves = _reduce(dense_animation(source), own, settings)
-        CACHE.mkdir(parents=True, exist_ok=True)
-        with gzip.open(kept, "wt", encoding="utf-8", compresslevel=3) as file:
-            json.dump(curves_data(curves), file)
-    return ReducedClip(source, keys, own, _mark_fitted(curves), size)
+            return _mark_fitted(curves_from_data(json.load(file)))
+    curves = _reduce(source(), own, settings)
+    CACHE.mkdir(parents=True, exist_ok=True)
+    unfinished = kept.with_suffix(f".{os.getpid()}")
+    with gzip.open(unfinished, "wt", encoding="utf-8", compresslevel=3) as file:
+        json.dump(curves_data(curves), file)
+    unfinished.replace(kept)
+    return _mark_fitted(curves)
 
 
 def _reduce(dense: Clip | Curves, own: PosedRig, settings: dict[str, Any]) -> Curves:
@@ -235,6 +253,26 @@ def dense_animation(source: Source) -> Clip | Curves:
     first = round(source.start * clip.rate) + source.is_capture
     rows = clip.values[first : first + round(source.seconds * clip.rate) + 1]
     return Clip(clip.name, clip.channels, rows, clip.rate)
+
+
+@cache
+def layered_clip(source: Source, any_version: bool = False) -> ReducedClip:
+    """A reduced clip of a layered character of the cast, whose size is that of its mesh's joints at rest."""
+    character_file = cast.load(source.file)
+    own = us.rig_of(character_file.character())
+    size = character_size(own)
+    settings = {
+        "source": [source.clip],
+        "keys": "free",
+        "rotations": "keep",
+        "loop": False,
+        "tolerance": TOLERANCE_M * size / HUMAN_HEIGHT_M,
+        "angle": ANGLE_RAD,
+    }
+    curves = _kept(
+        f"{source.file}-{source.clip}", b"", settings, any_version, lambda: character_file.animation(source.clip), own
+    )
+    return ReducedClip(source, "free", own, curves, size)
 
 
 @cache
