@@ -90,14 +90,38 @@ def test_dry_run_tells_and_writes_nothing(understudy, arm_file: Path, tmp_path: 
     assert code == 0 and "not written" in err and not (tmp_path / "x.glb").exists()
 
 
-def test_dense_clips_are_prepared(understudy, tmp_path: Path) -> None:
+def test_dense_clips_are_edited_or_keyed(understudy, tmp_path: Path) -> None:
     source, out = tmp_path / "dense.bvh", tmp_path / "x.glb"
     formats.write(puppets.asset(dense=True), source)
-    clip = ["--clip", formats.read(source).animations[0].name]
-    code, _, err = understudy("edit", source, script(tmp_path, MOVE), "-o", out, *clip)
-    assert code == 1 and "has nothing between keys to edit" in err
+    name = formats.read(source).animations[0].name
+    clip = ["--clip", name]
+    edits = script(tmp_path, MOVE + "falloff = 0.15")
+    code, _, err = understudy("edit", source, edits, "-o", out, *clip)
+    assert code == 0 and "key on every frame" in err and "reached" in err and "for 50 mm asked" in err
+    np.testing.assert_allclose(hand(out, name) - hand(source, name), [0, 0.05, 0], atol=3e-3)
+    np.testing.assert_allclose(hand(out, name, 0.75), hand(source, name, 0.75), atol=1e-5)
     code, _, err = understudy("edit", source, script(tmp_path, "keys = [0, 0.5, 1]\n" + MOVE), "-o", out, *clip)
     assert code == 0 and "3 keys of" in err
+
+
+def test_a_report_tells_how_the_motion_changed(understudy, tmp_path: Path) -> None:
+    edits = script(
+        tmp_path,
+        '[[edit]]\npoint = "RightHand"\ntime = 1.4\nby = [0, 0.1, 0]\nfalloff = 0.4\n'
+        '[[edit]]\npoint = "RightHand"\ntime = 1.4\nby = [0, -0.1, 0]\nhold_feet = false\nweight = 0.5\n',
+    )
+    walk, out = data_file("bvh_cmu/02_01.bvh"), tmp_path / "x.glb"
+    code, told, err = understudy("edit", walk, edits, "-o", out, "--json")
+    assert code == 0, err
+    held, loose = json.loads(told)["steps"]
+    assert {foot["joint"] for foot in held["held_feet"]} == {"LeftFoot", "RightFoot"} and loose["held_feet"] == []
+    assert (held["falloff_seconds"], held["weight"], loose["weight"]) == (0.4, 1.0, 0.5)
+    change = held["change"]
+    assert change["asked_mm"] == pytest.approx(100, rel=1e-3) and 0.9 < change["overshoot"] < 1.3
+    assert 0.9 < change["start"] < 1.4 < change["stop"] < 1.9 and change["extra_turns"] < 0.5
+    err = understudy("edit", walk, edits, "-o", out)[2]
+    assert "'LeftFoot' and 'RightFoot' stand and are held. It moves by up to" in err
+    assert "Peak speed is" in err and "50 % of this change is kept." in err
 
 
 def test_curves_find_their_character_elsewhere(understudy, arm_file: Path, tmp_path: Path) -> None:

@@ -48,6 +48,28 @@ def test_turns_are_about_the_worlds_axes() -> None:
     assert reports[0].reached and reports[0].sentence.startswith("turn")
 
 
+def test_a_weight_keeps_a_share_of_a_step() -> None:
+    rig, before, after, reports = run(MOVE + "by = [0, 0.04, 0]\nweight = 0.5", True)
+    moved = place(rig, after, 0.25)[0] - place(rig, before, 0.25)[0]
+    np.testing.assert_allclose(moved, [0, 0.02, 0], atol=4e-3)
+    assert reports[0].weight == 0.5 and reports[0].details[-1] == "50 % of this change is kept."
+    none = run(MOVE + "by = [0, 0.04, 0]\nweight = 0.0")
+    assert none[2] is none[1]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("weight = 1.5", "weight should be"),
+        ("falloff = 0", "falloff should be"),
+        ('hold_feet = "yes"', "hold_feet should be"),
+    ],
+)
+def test_shares_and_radii_are_checked(line: str, message: str) -> None:
+    with pytest.raises(BadFile, match=message):
+        parse_edit_list(MOVE + "by = [0, 0.04, 0]\n" + line, "x.toml")
+
+
 def test_steps_build_on_each_other() -> None:
     twice = MOVE + "by = [0, 0.03, 0]\n" + MOVE + "by = [0, 0.03, 0]"
     rig, before, after, reports = run(twice)

@@ -7,8 +7,9 @@ import pytest
 from tests.edit import puppets
 
 from understudy.character import Channel, Clip, Curve, Curves
-from understudy.edit.edit_list_actions import describe_distance, is_dense, key_at_times, key_dense_clip
-from understudy.edit.edit_list_steps import Preparation
+from understudy.edit.edit_list_actions import apply_action, describe_distance, is_dense, key_at_times, key_dense_clip
+from understudy.edit.edit_list_steps import PoseStep, Preparation
+from understudy.edit.goals import MovePoint
 from understudy.errors import InvalidInput
 
 
@@ -59,12 +60,19 @@ def test_preparation_says_what_it_did() -> None:
     assert "3 keys of 'wave'" in notes[0] and "mm off" in notes[0]
     assert {curve.channel.kind for curve in made.curves} == {"euler", "weights"}
     assert key_dense_clip(rig, curves, Preparation()) == (curves, ())
-    with pytest.raises(InvalidInput, match="pose for every frame"):
-        key_dense_clip(rig, clip, Preparation())
+
+
+def test_a_dense_clip_is_edited_as_it_is() -> None:
+    rig, clip = puppets.rig(), puppets.wave().clip(24.0)
+    dense, notes = key_dense_clip(rig, clip, Preparation())
+    np.testing.assert_allclose(dense.sample(clip.times), clip.values, atol=1e-12)
+    assert dense.key_count == len(clip) * len(clip.channels) and "key on every frame" in notes[0]
+    with pytest.raises(InvalidInput, match="would last one frame"):
+        apply_action(rig, dense, PoseStep(0.5, (MovePoint("hand", 0.5, by=(0, 0.1, 0)),)))
 
 
 def test_a_bake_is_noted() -> None:
     clip = puppets.wave().clip(24.0)
     baked = key_at_times(clip, clip.times, "linear")
     assert is_dense(baked) and not is_dense(puppets.wave())
-    assert "nearly every frame" in key_dense_clip(puppets.rig(), baked, Preparation())[1][0]
+    assert "key on every frame" in key_dense_clip(puppets.rig(), baked, Preparation())[1][0]

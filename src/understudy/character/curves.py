@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from understudy import checks
 from understudy.character.channels import Channels
 from understudy.character.clip import Clip, check_moments, continuous
-from understudy.character.curve import BEZIER, Curve
+from understudy.character.curve import BEZIER, LINEAR, Curve
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import bezier, resample
@@ -75,6 +76,33 @@ class Curves:
         Channels(curve.channel for curve in self.curves)
         rate = natural_rate(curve.times for curve in self.curves) if rate is None else rate
         object.__setattr__(self, "rate", checks.positive(rate, f"rate of animation {name!r}"))
+
+    @classmethod
+    def from_clip(cls, clip: Clip) -> Curves:
+        """A clip as curves with a key on every frame, linear between them; markers are left out.
+
+        Args:
+            clip: The clip.
+
+        Returns:
+            The same animation as curves: edits of it are offsets over its frames.
+
+        Raises:
+            InvalidInput: If the clip has no channels but markers.
+
+        Example:
+            >>> clip = us.load("lamp").clip("hop", rate=12)
+            >>> us.Curves.from_clip(clip).key_count == len(clip) * len(clip.channels)
+            True
+        """
+        times, offsets = checks.freeze(np.array(clip.times)), clip.channels.offsets
+        frames = [clip.values[:, a:b] for a, b in pairwise(offsets)]
+        curves = [
+            Curve.from_checked_arrays(channel, times, checks.freeze(np.array(values)), LINEAR)
+            for channel, values in zip(clip.channels, frames)
+            if channel.kind != "marker"
+        ]
+        return cls(clip.name, curves, clip.labels, clip.rate, clip.about, clip.moments)
 
     def __len__(self) -> int:
         return len(self.curves)

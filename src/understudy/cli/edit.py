@@ -1,4 +1,4 @@
-"""`understudy edit`: apply a list of edits to an animation; its keys stay where they are."""
+"""`understudy edit`: apply a list of edits to an animation; its keys stay where they are in time."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Apply the EDITS (TOML; - for standard input) to an animation of INPUT: tangents change, keys stay.
+    """Apply the EDITS (TOML; - for standard input) to an animation of INPUT: no key is added or moved in time.
 
     Everything else in INPUT is kept as it is. A folder as INPUT is edited into the folder OUT, file by file.
     """
@@ -220,5 +220,7 @@ def _print_reports(reports: list[StepReport]) -> None:
     for step in reports:
         name = f" ({step.name})" if step.name else ""
         click.echo(f"  {step.place}{name}: {step.sentence}", err=True)
+        if step.details:
+            click.echo(f"    {' '.join(step.details)}", err=True)
         for offer in step.offers:
             click.echo(f"    {offer.kind}: {offer.sentence}", err=True)

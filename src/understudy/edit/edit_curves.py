@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from understudy.character import Curve, Curves
+from understudy.character import Clip, Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, bezier_segments
 from understudy.character.key_insertion import insert_curve_key
 from understudy.character.rig import PosedRig
@@ -26,7 +26,7 @@ from understudy.maths import quaternion
 
 def edit_curves(
     rig: PosedRig,
-    curves: Curves,
+    curves: Curves | Clip,
     *goals: Goal,
     stiffness: Mapping[str, float] | None = None,
     span: tuple[float, float] | None = None,
@@ -44,7 +44,7 @@ def edit_curves(
 
     Args:
         rig: Rig of the character that the curves move.
-        curves: The animation.
+        curves: The animation; a clip is edited as curves with a key on every frame (`Curves.from_clip`).
         goals: What to reach and what to keep: `MovePoint`, `Pin`, `Contact`, `Hold` and `Limit`, in any order.
         stiffness: Factors by joint (`"Spine"`) or column (`"Spine.euler.x"`) on the cost of changing its tangents;
             0 makes changes free.
@@ -81,6 +81,7 @@ def edit_curves(
         [Ciccone 2019, section 3]; docs/edit.md explains what each goal costs.
     """
     start, stop = (None, None) if span is None else span
+    curves = Curves.from_clip(curves) if isinstance(curves, Clip) else curves
     edit = Edit(
         **sort_goals(rig.character, goals),
         stiffness=stiffness or {},

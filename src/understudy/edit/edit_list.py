@@ -39,9 +39,10 @@ from understudy.edit.edit_list_steps import (
     TimingStep,
 )
 from understudy.edit.goals import Contact, Edit, Hold, MovePoint, Pin, Point, check_point
-from understudy.edit.outcome import Suggestion
+from understudy.edit.outcome import MotionChange, Suggestion, unit_for
 from understudy.edit.solver.sqp import SolverSettings
 from understudy.errors import BadFile, InvalidInput
+from understudy.schema import join_words
 
 __all__ = [
     "EditList",
@@ -53,6 +54,8 @@ __all__ = [
     "read_edit_list",
 ]
 
+VISIBLE_MOVE_M = 1e-4  # of another joint
+VISIBLE_EXTRA_TURNS = 0.1
 Progress = Callable[[int, int], None]
 
 
@@ -60,7 +63,8 @@ Progress = Callable[[int, int], None]
 class StepReport:
     """The result of one step.
 
-    `outcome` is set where a solver ran, `offers` where it was blocked and suggestions were asked for.
+    `outcome` is set where a solver ran, `offers` where it was blocked and suggestions were asked for. `details` are
+    further sentences: which feet were held, and how the motion changed as a whole.
     """
 
     place: str  # "edit 3"
@@ -70,6 +74,9 @@ class StepReport:
     sentence: str
     outcome: Result | None = None
     offers: tuple[Suggestion, ...] = ()
+    details: tuple[str, ...] = ()
+    feet: tuple[Pin, ...] = ()  # that stand and were held
+    weight: float = 1.0  # share of the change that was kept
 
     def facts(self) -> dict[str, Any]:
         """The report for JSON, in millimetres and degrees."""
@@ -91,6 +98,10 @@ class StepReport:
             "drift_mm": round(1000 * o.drift, 6),
             "drift_degrees": round(float(np.degrees(o.drift_angle)), 6),
             "iterations": o.iterations,
+            "weight": self.weight,
+            "falloff_seconds": getattr(o, "radius", None),
+            "change": _change_facts(getattr(o, "change", None)),
+            "held_feet": [{"joint": pin.point.joint, "start": pin.start, "stop": pin.stop} for pin in self.feet],
             "notes": list(getattr(o, "notes", ())),
             "blocks": [asdict(block) for block in o.obstacles],
             "offers": [
@@ -98,6 +109,40 @@ class StepReport:
                 for offer in self.offers
             ],
         }
+
+
+def _change_facts(change: MotionChange | None) -> dict[str, Any] | None:
+    """A change of the motion for JSON, in millimetres and seconds; None where it was not measured."""
+    if change is None:
+        return None
+    return {
+        "asked_mm": round(1000 * change.asked, 6),
+        "furthest_mm": round(1000 * change.furthest, 6),
+        "overshoot": round(float(change.overshoot), 6),
+        "start": round(change.start, 6),
+        "stop": round(change.stop, 6),
+        "others_mm": round(1000 * change.others, 6),
+        "other_joint": change.other_joint,
+        "speed_ratio": round(float(change.speed_ratio), 6),
+        "acceleration_ratio": round(float(change.acceleration_ratio), 6),
+        "extra_turns": round(float(change.extra_turns), 6),
+    }
+
+
+def describe_change(change: MotionChange) -> tuple[str, ...]:
+    """How an edit changed the motion as a whole, in short sentences."""
+    unit, scale = unit_for(max(change.asked, change.furthest))
+    asked = f" for {scale * change.asked:.3g} {unit} asked" if change.asked > 0 else ""
+    other_unit, other_scale = unit_for(change.others)
+    others = f"{change.other_joint!r} moves by {other_scale * change.others:.3g} {other_unit}, the most of the rest."
+    ratios = f"Peak speed is {change.speed_ratio:.2f} and peak acceleration {change.acceleration_ratio:.2f} of before."
+    return (
+        f"It moves by up to {scale * change.furthest:.3g} {unit}{asked}, from {change.start:.2f} s to "
+        f"{change.stop:.2f} s.",
+        others if change.others > VISIBLE_MOVE_M else "Nothing else moves.",
+        ratios,
+        *([f"A joint makes {change.extra_turns:.1f} turns more."] if change.extra_turns >= VISIBLE_EXTRA_TURNS else []),
+    )
 
 
 def read_edit_list(path: str) -> EditList:
@@ -143,6 +188,15 @@ def _report(step: EditListStep, done: ActionResult) -> StepReport:
     head, result = (step.place, step.action.kind, step.name), done.result
     if result is None:
         return StepReport(*head, True, done.what)
+    change = getattr(result, "change", None)
+    details = () if change is None else describe_change(change)
+    if done.feet:
+        names = list(dict.fromkeys(pin.point.joint for pin in done.feet))
+        held = "stands and is held" if len(names) == 1 else "stand and are held"
+        details = (f"{join_words(names)} {held}.", *details)
+    if done.weight < 1:
+        details = (*details, f"{100 * done.weight:.3g} % of this change is kept.")
+    more: dict[str, Any] = {"details": details, "feet": done.feet, "weight": done.weight}
     if result.reached:
         off = f"{1000 * result.distance:.2g} mm off"
         if result.start_angle > 0:
@@ -150,11 +204,11 @@ def _report(step: EditListStep, done: ActionResult) -> StepReport:
         if result.drift > 0:
             off += f", constraints drift {1000 * result.drift:.2g} mm"
         how = "" if done.accepted is None else f" as accepted: {done.accepted.sentence}"
-        return StepReport(*head, True, f"{done.what}: reached ({off}){how}", result)
+        return StepReport(*head, True, f"{done.what}: reached ({off}){how}", result, **more)
     why = result.obstacles[0].sentence if result.obstacles else "it cannot get nearer"
     also = ", ".join(f"the {block.kind} of {block.what}" for block in result.obstacles[1:])
     sentence = f"{done.what}: blocked, {why}" + (f"; also {also}" if also else "")
-    return StepReport(*head, False, sentence, result, done.offers)
+    return StepReport(*head, False, sentence, result, done.offers, **more)
 
 
 def check_steps(edits: EditList, rig: PosedRig, channels: Channels, start: float, stop: float) -> EditList:

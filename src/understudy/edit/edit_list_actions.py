@@ -1,7 +1,7 @@
 """Apply the steps of an edit list to curves, one kind of step after the other; reports are built in `edit_list`.
 
-`key_dense_clip` prepares the curves: a dense animation becomes keys with room between them. `apply_action` applies one
-step and says in words what was done.
+`key_dense_clip` prepares the curves: a dense animation stays as it is, or becomes few keys where that is asked for.
+`apply_action` applies one step and says in words what was done.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from understudy.character.key_insertion import KEY_TIME_TOLERANCE_SECONDS, key_a
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.edit import handles
+from understudy.edit.edit_curves import blend_edit
 from understudy.edit.edit_list_steps import (
     Action,
     EditStep,
@@ -27,7 +28,7 @@ from understudy.edit.edit_list_steps import (
     TangentStep,
     TimingStep,
 )
-from understudy.edit.goals import MovePoint, Quaternion, Triple
+from understudy.edit.goals import MovePoint, Pin, Point, Quaternion, Triple
 from understudy.edit.keys import move_key, remove_key, set_key
 from understudy.edit.outcome import EditResult, Suggestion
 from understudy.edit.points.states import states_of
@@ -37,12 +38,13 @@ from understudy.edit.selection import insert_key
 from understudy.edit.sketches import sketch_path
 from understudy.edit.solver.sqp import SCRIPT_SETTINGS, SolverSettings, solve
 from understudy.edit.solver.suggestions import suggest
+from understudy.edit.stances import holds_feet_by_default, pin_standing_feet, window_around, with_standing_feet
 from understudy.edit.timing import retime, scale_timing, sigma_of
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion
 
 STILL_CHANNEL_RANGE = 1e-6  # metres, radians or quaternion units: a channel with a smaller range does not move
-DENSE_KEYS_PER_FRAME = 0.6  # a curve with more keys than this leaves nothing between them to edit
+DENSE_KEYS_PER_FRAME = 0.6  # a curve with more keys than this is edited by offsets over its frames
 TANGENT_FUNCTIONS: dict[str, Callable[..., Curves]] = {
     "smooth": handles.smooth_tangents,
     "clamped": handles.clamp_tangents,
@@ -57,7 +59,8 @@ Result = EditResult | PoseResult
 class ActionResult(NamedTuple):
     """The curves after one step, what was done in words, and the solver's result where one ran.
 
-    A blocked step also has the suggestions that were asked for (`offers`), or the one that was `accepted`.
+    A blocked step also has the suggestions that were asked for (`offers`), or the one that was `accepted`. `feet` are
+    the pins of the feet that stand and were held, `weight` the share of the change that was kept.
     """
 
     curves: Curves
@@ -65,6 +68,8 @@ class ActionResult(NamedTuple):
     result: Result | None = None
     offers: tuple[Suggestion, ...] = ()
     accepted: Suggestion | None = None
+    feet: tuple[Pin, ...] = ()
+    weight: float = 1.0
 
 
 def key_dense_clip(
@@ -86,18 +91,12 @@ def key_dense_clip(
         )
         curves = reduced.curves
         notes += [f"{animation.name!r}: {reduced.keys:,} keys, within {1000 * reduced.error_m:.3g} mm", *reduced.notes]
-    elif isinstance(animation, Curves):
-        curves = animation
-        if is_dense(animation):
-            notes.append(
-                f"{animation.name!r} has a key at nearly every frame, which leaves little to edit between them; "
-                "`keys` or `reduce` make room"
-            )
     else:
-        raise InvalidInput(
-            f"{animation.name!r} is a pose for every frame, and has nothing between keys to edit; "
-            "say which frames are keys (`keys = [0, 0.5, 1]`) or how near to stay (`reduce = {tolerance_mm = 2}`)"
-        )
+        curves = animation if isinstance(animation, Curves) else Curves.from_clip(animation)
+        if is_dense(curves):
+            notes.append(
+                f"{animation.name!r} has a key on every frame; its frames are edited (`reduce` would give few keys)"
+            )
     if how.orders:
         curves = to_euler(curves, how.orders[""] if set(how.orders) == {""} else how.orders)
     return curves, tuple(notes)
@@ -158,8 +157,7 @@ def apply_action(
         case TimingStep():
             return _apply_timing(rig, curves, action, settings)
         case SketchStep():
-            outcome = _apply_sketch(rig, curves, action, settings)
-            return ActionResult(outcome.curves, f"sketch {action.point.name}", outcome)
+            return _apply_sketch(rig, curves, action, settings)
         case KeyStep():
             return _apply_key(curves, action)
         case TangentStep():
@@ -174,18 +172,43 @@ def _apply_moves(
 ) -> ActionResult:
     what, settings = _describe_moves(action), settings or SCRIPT_SETTINGS
     edit = replace(action.edit, moves=_resolve_turns(rig, curves, action.edit.moves, action.turns))
-    outcome = solve(rig, curves, edit, settings)
-    if outcome.reached:
-        return ActionResult(outcome.curves, what, outcome)
-    for kind in action.accept:
-        for suggestion in suggest(rig, curves, edit, outcome, (kind,), settings):
-            if suggestion.outcome.reached:
-                return ActionResult(suggestion.outcome.curves, what, suggestion.outcome, accepted=suggestion)
-    suggestions = suggest(rig, curves, edit, outcome, settings=settings) if ask else ()
-    return ActionResult(outcome.curves, what, outcome, suggestions)
+    times = [move.time for move in edit.moves] + [time for term in edit.terms for time in (term.start, term.stop)]
+    given = len(edit.pins)
+    if times and _holds_feet(action, curves, min(times), max(times)):
+        edit = with_standing_feet(rig, curves, edit)
+    outcome, accepted = solve(rig, curves, edit, settings), None
+    for kind in () if outcome.reached else action.accept:
+        reached = [one for one in suggest(rig, curves, edit, outcome, (kind,), settings) if one.outcome.reached]
+        if reached:
+            accepted = reached[0]
+            edit, outcome = accepted.edit, accepted.outcome
+            break
+    offers = suggest(rig, curves, edit, outcome, settings=settings) if ask and not outcome.reached else ()
+    kept = blend_edit(curves, outcome.curves, action.weight)
+    return ActionResult(kept, what, outcome, offers, accepted, edit.pins[given:], action.weight)
+
+
+def _holds_feet(action: EditStep | SketchStep | TimingStep, curves: Curves, start: float, stop: float) -> bool:
+    return holds_feet_by_default(curves, start, stop) if action.hold_feet is None else action.hold_feet
+
+
+def _standing_feet(
+    rig: PosedRig, curves: Curves, action: SketchStep | TimingStep, point: Point, start: float, stop: float
+) -> tuple[Pin, ...]:
+    """The pins of the feet that stand while a point follows a stroke or another timing, where feet are held."""
+    if not _holds_feet(action, curves, start, stop):
+        return ()
+    falloff = action.falloff if isinstance(action, SketchStep) else None
+    kept = [goal.point for goals in (action.pins, action.contacts, action.holds) for goal in goals]
+    return pin_standing_feet(rig, curves, [point], *window_around(curves, start, stop, falloff), kept)
 
 
 def _apply_pose(rig: PosedRig, curves: Curves, action: PoseStep) -> ActionResult:
+    if is_dense(curves):
+        raise InvalidInput(
+            f"a pose at {action.time:g} s would last one frame, because {curves.name!r} has a key on every frame; "
+            'move the points instead (`kind = "move"`), or reduce the clip first'
+        )
     if action.values:
         curves = _with_values(curves, action)
     if not action.moves:
@@ -212,13 +235,14 @@ def _apply_timing(rig: PosedRig, curves: Curves, action: TimingStep, settings: S
         sigma = sigma_of(action.factor)
         changed = scale_timing(curves, action.time, sigma, action.targets, action.edges)
         return ActionResult(changed, f"timing {_describe_targets(action)}: {what}")
+    feet = _standing_feet(rig, curves, action, action.point, action.time, action.time)
     outcome = retime(
         rig,
         curves,
         action.point,
         action.time,
         action.factor,
-        pins=action.pins,
+        pins=(*action.pins, *feet),
         contacts=action.contacts,
         holds=action.holds,
         limits=action.limits,
@@ -226,11 +250,13 @@ def _apply_timing(rig: PosedRig, curves: Curves, action: TimingStep, settings: S
         edges=action.edges,
         settings=settings,
     )
-    return ActionResult(outcome.curves, f"{action.point.name} {what}", outcome)
+    return ActionResult(outcome.curves, f"{action.point.name} {what}", outcome, feet=feet)
 
 
-def _apply_sketch(rig: PosedRig, curves: Curves, action: SketchStep, settings: SolverSettings | None) -> EditResult:
-    return sketch_path(
+def _apply_sketch(rig: PosedRig, curves: Curves, action: SketchStep, settings: SolverSettings | None) -> ActionResult:
+    start, stop = (action.times[0], action.times[-1]) if action.times else (action.start or 0.0, action.stop or 0.0)
+    feet = _standing_feet(rig, curves, action, action.point, start, stop)
+    outcome = sketch_path(
         rig,
         curves,
         action.point,
@@ -238,14 +264,18 @@ def _apply_sketch(rig: PosedRig, curves: Curves, action: SketchStep, settings: S
         action.start,
         action.stop,
         *action.pins,
+        *feet,
         *action.contacts,
         *action.holds,
         *action.limits,
         times=action.times or None,
         stiffness=action.stiffness,
         edges=action.edges,
+        falloff=action.falloff,
         settings=settings,
     )
+    kept = blend_edit(curves, outcome.curves, action.weight)
+    return ActionResult(kept, f"sketch {action.point.name}", outcome, feet=feet, weight=action.weight)
 
 
 def _apply_key(curves: Curves, action: KeyStep) -> ActionResult:

@@ -44,17 +44,18 @@ from understudy.schema import TableReader, format_value, join_words, parse_toml
 
 MAX_EDIT_LIST_CHARS = 1 << 22  # sketches contain strokes of hundreds of points
 MAX_EDIT_STEPS = 10_000
+MIN_FALLOFF_S, MAX_FALLOFF_S = 0.02, 60.0  # seconds: a frame of a fast capture, and a whole clip
 
 GOAL_KEYS = ("point", "time", "to", "by", "turn_to", "turn_by_degrees")
 CONSTRAINT_KEYS = ("pins", "contacts", "holds", "limits", "stiffness")
-SHARED_KEYS = (*CONSTRAINT_KEYS, "start", "stop", "edges")
+SHARED_KEYS = (*CONSTRAINT_KEYS, "start", "stop", "edges", "falloff", "weight", "hold_feet")
 POINT_KEYS = ("joint", "offset", "vertex")
 TOP_LEVEL_KEYS = ("clip", "character", "name", "keys", "tangents", "reduce", "euler", "edit")
 # The keys of each kind of edit, besides `kind` and `name`.
 STEP_KEYS = {
     "move": (*GOAL_KEYS, "moves", *SHARED_KEYS, "arcs", "flights", "accept"),
     "pose": (*GOAL_KEYS, "moves", "pins", "limits", "stiffness", "set", "insert"),
-    "timing": ("time", "factor", "targets", "point", *CONSTRAINT_KEYS, "edges"),
+    "timing": ("time", "factor", "targets", "point", *CONSTRAINT_KEYS, "edges", "hold_feet"),
     "key": ("time", "targets", "remove", "to_time"),
     "tangents": ("method", "targets", "start", "stop"),
     "sketch": ("point", "stroke", *SHARED_KEYS),
@@ -161,6 +162,9 @@ class GoalReader(TableReader):
         start, stop = self.span(entry, place)
         stiffness = self.table(entry.get("stiffness", {}), "stiffness", place)
         edges = {"edges": self.word(entry["edges"], "edges", place, EDGES)} if "edges" in entry else {}
+        falloff = {}
+        if "falloff" in entry:
+            falloff["falloff"] = self.number(entry["falloff"], "falloff", place, MIN_FALLOFF_S, MAX_FALLOFF_S)
         return {
             "pins": self._read_entries(entry, "pins", place, self._pin),
             "contacts": self._read_entries(entry, "contacts", place, self._contact),
@@ -172,7 +176,17 @@ class GoalReader(TableReader):
             "start": start,
             "stop": stop,
             **edges,
+            **falloff,
         }
+
+    def layer(self, entry: dict[str, Any], place: str) -> dict[str, Any]:
+        """`weight` and `hold_feet`, where they are given."""
+        given: dict[str, Any] = {}
+        if "weight" in entry:
+            given["weight"] = self.number(entry["weight"], "weight", place, 0.0, 1.0)
+        if "hold_feet" in entry:
+            given["hold_feet"] = self.flag(entry["hold_feet"], "hold_feet", place)
+        return given
 
     def _read_entries(
         self, entry: dict[str, Any], key: str, place: str, make: Callable[[Any, str], T]
@@ -342,7 +356,8 @@ class _Parser(GoalReader):
         around = self.constraints(entry, place) | {"terms": self.terms(entry, place)}
         given = self.entries(entry.get("accept", []), "accept", place)
         accept = tuple(self.word(kind, f"accept[{i}]", place, SUGGESTION_KINDS) for i, kind in enumerate(given))
-        return EditStep(self.construct(lambda: Edit(moves, **around), place), turns, accept)
+        edit = self.construct(lambda: Edit(moves, **around), place)
+        return EditStep(edit, turns, accept, **self.layer(entry, place))
 
     def _pose(self, entry: dict[str, Any], place: str) -> PoseStep:
         time = self.time(entry, place)
@@ -362,13 +377,14 @@ class _Parser(GoalReader):
         time, targets = self.time(entry, place), self.targets(entry, place)
         edges = self.word(entry.get("edges", "smooth"), "edges", place, EDGES)
         if "point" not in entry:
-            alone = [key for key in CONSTRAINT_KEYS if key in entry]
+            alone = [key for key in (*CONSTRAINT_KEYS, "hold_feet") if key in entry]
             if alone:
                 self.fail(f"{join_words(alone)} need a `point` whose speed is asked for", place)
             return TimingStep(time, factor, targets, edges=edges)
         if targets is not None:
             self.fail("timing is that of a `point` or that of `targets`, but not both", place)
         around = {key: value for key, value in self.constraints(entry, place).items() if key in CONSTRAINT_KEYS}
+        around |= self.layer(entry, place)
         return TimingStep(time, factor, None, self.point(entry["point"], place), edges=edges, **around)
 
     def _key(self, entry: dict[str, Any], place: str) -> KeyStep:
@@ -397,7 +413,7 @@ class _Parser(GoalReader):
         for one, other in pairwise(times):
             if not one < other:
                 self.fail(f"times of the stroke should increase, but {other:g} s follows {one:g} s", place)
-        around = self.constraints(entry, place)
+        around = self.constraints(entry, place) | self.layer(entry, place)
         if times and ("start" in entry or "stop" in entry):
             self.fail("a stroke with times begins and ends with them; `start` and `stop` are for one without", place)
         if not times and (around.get("start") is None or around.get("stop") is None):

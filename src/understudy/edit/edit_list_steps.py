@@ -17,16 +17,20 @@ STEP_KINDS = ("move", "pose", "timing", "key", "tangents", "sketch")
 
 @dataclass(frozen=True)
 class EditStep:
-    """kind = "move": move or turn points between keys by changing tangents.
+    """kind = "move": move or turn points at a time between keys.
 
     `turns` are rotation vectors (radians, about the world's axes) by the number of the move; the `turn_to` of that move
     is computed when the step is applied, from the orientation of the point at that time. Where the step is blocked, the
-    first suggestion of the kinds in `accept` that reaches the goal is taken.
+    first suggestion of the kinds in `accept` that reaches the goal is taken. `weight` (0 to 1) is the share of the
+    change that is kept. `hold_feet` pins the feet that stand; None does where keys come from a fitter, and in a dense
+    clip.
     """
 
     edit: Edit
     turns: Mapping[int, Triple] = field(default_factory=dict)
     accept: tuple[str, ...] = ()
+    weight: float = 1.0
+    hold_feet: bool | None = None
     kind = "move"
 
 
@@ -53,7 +57,8 @@ class TimingStep:
     """kind = "timing": faster (`factor` above 1) or slower around `time` (seconds), between the keys around it.
 
     Without a `point` the time handles of all curves, or of those of `targets`, are scaled. With a `point` its speed is
-    a goal of the solver: the point keeps its position at that time, and the constraints hold.
+    a goal of the solver: the point keeps its position at that time, and the constraints hold. `hold_feet` is as in
+    `EditStep`.
     """
 
     time: float
@@ -66,6 +71,7 @@ class TimingStep:
     limits: tuple[Limit, ...] = ()
     stiffness: Mapping[str, float] = field(default_factory=dict)
     edges: str = "smooth"
+    hold_feet: bool | None = None
     kind = "timing"
 
 
@@ -96,7 +102,8 @@ class SketchStep:
     """kind = "sketch": the path of a point follows a stroke, `path` (N, 3) metres in the world.
 
     `times` (N,) seconds are those of the stroke's points. Where they are empty, the point follows the stroke from
-    `start` to `stop` with its own timing.
+    `start` to `stop` with its own timing. `falloff` (seconds) is the room before and after the stroke; `weight` and
+    `hold_feet` are as in `EditStep`.
     """
 
     point: Point
@@ -110,6 +117,9 @@ class SketchStep:
     limits: tuple[Limit, ...] = ()
     stiffness: Mapping[str, float] = field(default_factory=dict)
     edges: str = "smooth"
+    falloff: float | None = None
+    weight: float = 1.0
+    hold_feet: bool | None = None
     kind = "sketch"
 
 
@@ -136,7 +146,8 @@ class ReduceStep:
 
 @dataclass(frozen=True)
 class Preparation:
-    """How the curves are prepared before the first step. At most one of `keys` (seconds) and `reduce` is given.
+    """How the curves are prepared before the first step. At most one of `keys` (seconds) and `reduce` is given; without
+    either, an animation is edited as it is, also where it has a key on every frame.
 
     `keys` are the times of poses that become keys, with automatic `tangents` between them. `orders` converts
     quaternion channels to Euler angles, with one order for all (under the name "") or one for each joint.

@@ -153,15 +153,4 @@ def column_scales(matrices: Array) -> Array:
 
 def original_keys(animation: Clip | Curves) -> Curves:
     """An animation as curves: a clip with a key on every frame."""
-    if isinstance(animation, Curves):
-        return animation
-    from understudy.character import Curve
-    from understudy.character.curve import LINEAR
-
-    times, offsets = animation.frame_times(), animation.channels.offsets
-    curves = [
-        Curve(channel, times, animation.values[:, offsets[i] : offsets[i + 1]], LINEAR)
-        for i, channel in enumerate(animation.channels)
-    ]
-    a = animation
-    return Curves(a.name, curves, a.labels, a.rate, a.about, a.moments)
+    return animation if isinstance(animation, Curves) else Curves.from_clip(animation)
