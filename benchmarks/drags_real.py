@@ -19,46 +19,30 @@ Seed: `understudy bench drags_real` uses SEED, which nothing was tuned on; every
 from __future__ import annotations
 
 import argparse
-import traceback
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from time import process_time
+from pathlib import Path
 
 import numpy as np
 import scipy.linalg  # noqa: F401  its threads are limited only if it is there by then
-from benchmarks.baselines.falloff_key import RADIUS_S, edit_by_falloff_key
 from benchmarks.measure import Row
-from benchmarks.measures.drag_motion import (
-    DragMeasure,
-    Motion,
-    largest_difference,
-    measure_drag,
-    point_frames,
-    sample_motion,
-)
-from benchmarks.real import instant_ik, reduced_clips
+from benchmarks.measures.drag_motion import DragMeasure
+from benchmarks.real import reduced_clips
 from benchmarks.real.drag_cases import DragCase, Tally, draw_cases, draw_drag
+from benchmarks.real.drag_judge import Gesture, Judge, StrokeVerdict, Verdict, judge_all, judge_stroke
+from benchmarks.real.further_drags import SETS, draw_strokes, further_set
 from benchmarks.real.reduced_clips import BVH, GLTF, ReducedClip, reduced_clip
 from threadpoolctl import threadpool_limits
 
-import understudy as us
-from understudy.character import Curves
-from understudy.character.key_insertion import insert_curve_keys
-from understudy.checks import Array
-from understudy.edit.drag import DragSession
-from understudy.edit.goals import Edit, MovePoint
-
 PEERS = False  # nothing here needs the peers' environment
 SEED, DEVELOPMENT_SEED = 20, 1
-DRAGS, FURTHER_DRAGS = 400, 60
+DRAGS, FURTHER_DRAGS, STROKES = 400, 60, 60
 QUICK_DRAGS, QUICK_CLIPS = 60, 2  # of each kind of clip
 GOAL_MM, BOTH_MM = 1.0, 2.0
-EVENTS = 12  # of a pointer on its way to the goal
-WILD_EVENTS = 10
-DEFAULT_RADIUS_S = 0.5  # of a result that does not say its own
-OFFER_BEYOND = 0.05  # of the asked way: beyond it keys are taken, which the window lacks
-OFFERED_RADIUS_S = 0.5
+MAX_LIMIT_EXCESS_RAD = 1e-3
+MAX_SEAM = 0.01  # of the asked way: a loop's last pose is as near to its first as before
+STRIPS = 30
 
 BARS = {
     "goal": 98.0,
@@ -72,29 +56,9 @@ BARS = {
     "back": 0.001,
     "event": (3.0, 8.0),
     "press": 12.0,
+    "stroke": (0.04, 0.10),
+    "stroke head": 0.4,
 }
-
-
-@dataclass(frozen=True)
-class Gesture:
-    """One drag by a pointer."""
-
-    press_ms: float
-    event_ms: tuple[float, ...]
-    warm: float  # of the asked way: how far a wild way of the pointer leaves any joint from a direct one
-    back: float  # of the asked way: how far any joint is from where it was, with the pointer back at its start
-
-
-@dataclass(frozen=True, eq=False)
-class Verdict:
-    """What became of one drag."""
-
-    case: DragCase
-    measure: DragMeasure
-    beyond_with_keys: float  # beyond the window, with the keys that it lacks
-    reached: bool  # what the solver says itself
-    gesture: Gesture | None
-    error: str = ""
 
 
 def rows() -> Iterator[Row]:
@@ -102,6 +66,9 @@ def rows() -> Iterator[Row]:
     reduced_clips.require_files()
     with threadpool_limits(1):
         yield from _main_rows(SEED)
+        for name in SETS:
+            yield from _further_rows(name, SEED)
+        yield from _stroke_rows(SEED)
 
 
 # The main set ----------------------------------------------------------------------------------------------------
@@ -126,188 +93,6 @@ def main_set(seed: int, quick: bool = False, any_version: bool = False) -> tuple
     return draw_cases(clips, QUICK_DRAGS if quick else DRAGS, (seed, 0), tally, draw_drag), tally
 
 
-def judge_all(cases: Sequence[DragCase], gestures: bool = True) -> list[Verdict]:
-    """Every case, those of one clip together: the first gesture on each warms up."""
-    judges = {id(clip): Judge(clip) for clip in dict.fromkeys(case.clip for case in cases)}
-    return [judges[id(case.clip)].judge(case, gestures) for case in cases]
-
-
-class Judge:
-    """Measures drags of one clip: its motion before is sampled once."""
-
-    def __init__(self, clip: ReducedClip) -> None:
-        self.clip = clip
-        self.before = sample_motion(clip.rig, clip.curves)
-        self.session: DragSession | None = None
-
-    def judge(self, case: DragCase, gestures: bool) -> Verdict:
-        """One drag by `edit_curves`, and by a pointer. An edit that raises counts as one that moved nothing."""
-        errors: list[str] = []
-        verdict = Verdict(case, self.measure(case, self.clip.curves, DEFAULT_RADIUS_S), 0.0, False, None)
-        try:
-            verdict = self._edit(case)
-        except Exception:
-            errors.append(_last_lines())
-        try:
-            verdict = replace(verdict, gesture=self.gesture(case) if gestures else None)
-        except Exception:
-            errors.append(_last_lines())
-            self.session = None
-        return replace(verdict, error="\n".join(errors))
-
-    def _edit(self, case: DragCase) -> Verdict:
-        """One drag by `edit_curves`."""
-        result = us.edit_curves(self.clip.rig, self.clip.curves, *goals_of(case.edit))
-        radius = getattr(result, "radius", None) or DEFAULT_RADIUS_S
-        measure = self.measure(case, result.curves, radius)
-        beyond = measure.beyond if measure.beyond <= OFFER_BEYOND else self._beyond_with_keys(case, measure.beyond)
-        return Verdict(case, measure, beyond, result.reached, None)
-
-    def measure(self, case: DragCase, after: Curves, radius: float) -> DragMeasure:
-        """The measures of curves that should fulfil a case."""
-        clip, points = self.clip, self.clip.source.points
-        goals = [
-            (instant_ik.goal_place(clip.rig, clip.curves, move), instant_ik.goal_turn(move)) for move in case.edit.moves
-        ]
-        motion = sample_motion(clip.rig, after, self.before.times)
-        return measure_drag(
-            self.before, motion, case.edit, goals, clip.size, points.head, points.extremities, radius, case.loops
-        )
-
-    def baseline(self, case: DragCase) -> DragMeasure:
-        """The same drag by a key with a falloff."""
-        return self.measure(case, edit_by_falloff_key(self.clip.rig, self.clip.curves, case.edit), RADIUS_S)
-
-    def _beyond_with_keys(self, case: DragCase, without: float) -> float:
-        """What moves beyond the window once the limb has keys at the moment and at both ends of the window."""
-        curves = with_keys_in_window(case)
-        result = us.edit_curves(self.clip.rig, curves, *goals_of(case.edit))
-        radius = getattr(result, "radius", None) or DEFAULT_RADIUS_S
-        return min(without, self.measure(case, result.curves, radius).beyond)
-
-    def gesture(self, case: DragCase) -> Gesture:
-        """The drag by a pointer: timed on the way out, then by a wild way, then out and back."""
-        if self.session is None:
-            self.session = DragSession(self.clip.rig, self.clip.curves)
-            self._timed(case)
-        press, events = self._timed(case)
-        ways = [float(np.linalg.norm(move.by)) for move in case.edit.moves if move.by is not None]
-        asked = max(ways, default=0.1 * self.clip.size)
-        rng = np.random.default_rng(len(case.reproduction()))
-        direct = self._end_of(case, [Pointer()])
-        wild = self._end_of(case, [Pointer.wild(rng) for _ in range(WILD_EVENTS)] + [Pointer()])
-        back = self._end_of(case, [Pointer(share) for share in (0.3, 0.7, 1.0, 0.6, 0.2)] + [Pointer(0.0)])
-        start = self._end_of(case, [Pointer(0.0)]) if case.edit.contacts else self.before  # contacts end the creep
-        return Gesture(
-            press,
-            tuple(events),
-            largest_difference(direct, wild) / asked,
-            largest_difference(start, back) / asked,
-        )
-
-    def _timed(self, case: DragCase) -> tuple[float, list[float]]:
-        """Milliseconds of the press and of each event of a slightly bent way to the goal."""
-        session = self.session
-        assert session is not None
-        start, milliseconds = process_time(), []
-        session.begin(start_of(case.edit))
-        press = 1e3 * (process_time() - start)
-        for number in range(1, EVENTS + 1):
-            share = number / EVENTS
-            moves = Pointer(share, 0.15 * np.sin(np.pi * share)).moves(self.clip, case.edit)
-            start = process_time()
-            session.update(moves)
-            milliseconds.append(1e3 * (process_time() - start))
-        session.cancel()
-        return press, milliseconds
-
-    def _end_of(self, case: DragCase, pointers: Sequence[Pointer]) -> Motion:
-        """The motion after a gesture and its release."""
-        session = DragSession(self.clip.rig, self.clip.curves)
-        session.begin(start_of(case.edit))
-        for pointer in pointers:
-            session.update(pointer.moves(self.clip, case.edit))
-        return sample_motion(self.clip.rig, session.commit(), self.before.times)
-
-
-@dataclass(frozen=True)
-class Pointer:
-    """A position of the pointer: a share of the way, and an offset from it as a share of its length."""
-
-    share: float = 1.0
-    aside: float = 0.0
-    offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
-
-    @classmethod
-    def wild(cls, rng: np.random.Generator) -> Pointer:
-        """Anywhere within one and a half ways of the start."""
-        return cls(float(rng.uniform(-0.5, 1.5)), 0.0, tuple(rng.uniform(-0.8, 0.8, 3).tolist()))
-
-    def moves(self, clip: ReducedClip, edit: Edit) -> list[MovePoint]:
-        """The goals of an edit for this position."""
-        moves = []
-        for move in edit.moves:
-            place, turn = point_frames(clip.rig, clip.curves, move.point, [move.time])
-            to, turn_to = None, move.turn_to
-            if move.by is not None:
-                way = np.array(move.by)
-                length, side = np.linalg.norm(way), np.cross(way, [0.3, 0.9, 0.2])
-                off = self.aside * side / max(float(np.linalg.norm(side)), 1e-9) + self.offset
-                to = tuple((place[0] + self.share * way + length * off).tolist())
-            if turn_to is not None:
-                turn_to = _part_of_turn(turn[0], np.array(turn_to), self.share)
-            moves.append(MovePoint(move.point, move.time, to=to, turn_to=turn_to))
-        return moves
-
-
-def _part_of_turn(start: Array, goal: Array, share: float) -> tuple[float, ...]:
-    from understudy.maths import quaternion
-
-    first = quaternion.from_matrix(start)
-    between = quaternion.to_rotation_vector(
-        quaternion.positive_hemisphere(quaternion.multiply(goal, quaternion.inverse(first)))
-    )
-    turned = quaternion.multiply(quaternion.from_rotation_vector(share * between), first)
-    return tuple(turned.tolist())
-
-
-def _last_lines() -> str:
-    """The end of the trace of the exception at hand, in one line."""
-    return " | ".join(line.strip() for line in traceback.format_exc().strip().splitlines()[-3:])
-
-
-def goals_of(edit: Edit) -> list[us.MovePoint]:
-    """The goals of an edit as `edit_curves` takes them."""
-    return [*edit.moves, *edit.pins, *edit.contacts, *edit.holds, *edit.limits]
-
-
-def start_of(edit: Edit) -> Edit:
-    """The edit as a press has it: nothing has moved yet."""
-    still = [
-        MovePoint(move.point, move.time, by=None if move.by is None else (0.0, 0.0, 0.0), turn_to=move.turn_to)
-        for move in edit.moves
-    ]
-    return replace(edit, moves=tuple(still))
-
-
-def with_keys_in_window(case: DragCase) -> Curves:
-    """The curves of a case with keys at the moment and at both ends of a window, where the chain has none near."""
-    curves, new = case.clip.curves, {}
-    chain = instant_ik.movable_columns(case.clip.rig, curves)
-    for number, (curve, first) in enumerate(zip(curves.curves, curves.channels.offsets[:-1])):
-        if not chain[int(first)]:
-            continue
-        wanted = [move.time + d for move in case.edit.moves for d in (-OFFERED_RADIUS_S, 0.0, OFFERED_RADIUS_S)]
-        lacking = [
-            time
-            for time in wanted
-            if curve.times[0] < time < curve.times[-1] and np.abs(curve.times - time).min() > 0.4 * OFFERED_RADIUS_S
-        ]
-        if lacking:
-            new[number] = insert_curve_keys(curve, np.unique(lacking))
-    return curves.with_curves(new)
-
-
 # Tables ----------------------------------------------------------------------------------------------------------
 
 
@@ -320,6 +105,7 @@ class Summary:
     both: float  # % with the goal and what is held within two
     furthest: tuple[float, float, float]
     acceleration: tuple[float, float, float]
+    over_bump: tuple[float, float, float]  # acceleration over its own peak or that of a plain bulge
     head: float  # mean, where the limb reaches the goal
     others: float
     head_all: float
@@ -327,6 +113,8 @@ class Summary:
     beyond_with_keys: tuple[float, float, float]
     turned: int  # drags with an extra turn
     keys_changed: int
+    limits_broken: int
+    seams_open: int  # loops whose ends came apart
 
 
 def summarise(cases: Sequence[DragCase], measures: Sequence[DragMeasure], with_keys: Sequence[float]) -> Summary:
@@ -338,6 +126,7 @@ def summarise(cases: Sequence[DragCase], measures: Sequence[DragMeasure], with_k
         100 * float(np.mean([max(m.goal_mm, m.held_mm) <= BOTH_MM for m in measures])),
         spread([m.furthest for m in measures]),
         spread([m.acceleration for m in measures]),
+        spread([m.acceleration_over_bump for m in measures]),
         _mean([m.head for m in reach]),
         _mean([m.others for m in reach]),
         _mean([m.head for m in measures]),
@@ -345,7 +134,15 @@ def summarise(cases: Sequence[DragCase], measures: Sequence[DragMeasure], with_k
         spread(with_keys),
         sum(m.turns >= 1 for m in measures),
         sum(not m.keys_same for m in measures),
+        sum(m.limit_excess > MAX_LIMIT_EXCESS_RAD for m in measures),
+        sum(c.loops and m.seam > MAX_SEAM for c, m in zip(cases, measures)),
     )
+
+
+def is_untrue(verdict: Verdict) -> bool:
+    """Whether a drag is told to be reached although it missed, let go, overshot by its whole way, or spun."""
+    m = verdict.measure
+    return verdict.reached and (max(m.goal_mm, m.held_mm) > BOTH_MM or m.furthest > 2 or m.turns >= 1)
 
 
 def summary_of(verdicts: Sequence[Verdict]) -> Summary:
@@ -416,6 +213,12 @@ def print_report(title: str, verdicts: Sequence[Verdict], tally: Tally, worst: i
             f"{np.percentile([g.press_ms for g in gestures], 95):.1f}; "
             f"warm {_triple(spread([g.warm for g in gestures]))}; back {max(g.back for g in gestures):.4f}"
         )
+    s = summary_of(verdicts)
+    print(
+        f"reached told {sum(v.reached for v in verdicts)} times, {sum(is_untrue(v) for v in verdicts)} not true; "
+        f"limits broken {s.limits_broken}; open seams {s.seams_open}; "
+        f"acceleration over its own peak or a plain bulge's {_triple(s.over_bump)}"
+    )
     failed = [v for v in verdicts if v.error]
     if failed:
         print(f"{len(failed)} raised an error:")
@@ -447,6 +250,7 @@ def _main_rows(seed: int) -> Iterator[Row]:
     plain = baseline_summary(cases)
     yield Row("drags", len(cases), "n", f"{tally.dropped} of {tally.drawn} drawn are not possible", None, None)
     yield _zero("drags that raised an error", sum(bool(v.error) for v in verdicts))
+    yield Row("reached told, and not so", sum(map(is_untrue, verdicts)), "n", "missed, let go, overshot", None, None)
     yield from bar_rows("", s, plain)
     yield from gesture_rows("", [v.gesture for v in verdicts if v.gesture is not None])
     for name, belongs in GROUPS.items():
@@ -455,6 +259,53 @@ def _main_rows(seed: int) -> Iterator[Row]:
             part = summary_of(some)
             told = f"furthest {_triple(part.furthest)}, acceleration {_triple(part.acceleration)}, head {part.head:.2f}"
             yield Row(f"{name}: goal and held", part.both, "%", f"of {part.count}; {told}", None, None)
+
+
+def _further_rows(name: str, seed: int) -> Iterator[Row]:
+    """A set of 60 drags through the same measures."""
+    cases, tally = further_set(name, FURTHER_DRAGS, seed)
+    verdicts, plain = judge_all(cases), baseline_summary(cases)
+    told = f"{tally.dropped} of {tally.drawn} drawn are not possible"
+    yield Row(f"{name}: drags", len(cases), "n", told, None, None)
+    yield _zero(f"{name}: drags that raised an error", sum(bool(v.error) for v in verdicts))
+    s = summary_of(verdicts)
+    yield from bar_rows(f"{name}: ", s, plain)
+    yield from gesture_rows(f"{name}: ", [v.gesture for v in verdicts if v.gesture is not None])
+    if name == "limits":
+        yield _zero("limits: drags that broke one", s.limits_broken)
+    if name == "loops":
+        yield _zero("loops: drags that opened the seam", s.seams_open)
+
+
+def _stroke_rows(seed: int) -> Iterator[Row]:
+    """Sketched strokes of a second."""
+    verdicts = stroke_verdicts(seed)
+    off, beyond = spread([v.off for v in verdicts]), spread([v.beyond for v in verdicts])
+    head = float(np.mean([v.head for v in verdicts]))
+    yield _zero("strokes that raised an error", sum(bool(v.error) for v in verdicts))
+    for word, value, bar in zip(("median", "90th"), off, BARS["stroke"]):
+        yield Row(f"off the stroke, {word}", value, "x", f"rms; asked for: {bar:g}", bar / max(value, 1e-9), 1.0)
+    bar = BARS["stroke head"]
+    yield Row("stroke: head, mean", head, "x", f"asked for: {bar:g}", bar / max(head, 1e-9), 1.0)
+    for word, value, bar in zip(("median", "90th"), beyond, BARS["beyond"]):
+        yield Row(f"stroke: beyond its range, {word}", value, "x", f"asked for: {bar:g}", bar / max(value, 1e-9), 1.0)
+    peak = spread([v.acceleration for v in verdicts])
+    yield Row("stroke: acceleration, median", peak[0], "x", f"90th {peak[1]:.2f}, worst {peak[2]:.2f}", None, None)
+
+
+def stroke_verdicts(seed: int, any_version: bool = False) -> list[StrokeVerdict]:
+    """60 strokes on the clips of the main set."""
+    return [judge_stroke(case) for case in draw_strokes(main_clips(any_version=any_version), STROKES, seed)]
+
+
+def print_strokes(verdicts: Sequence[StrokeVerdict], worst: int) -> None:
+    """Figures of strokes, and the worst of them."""
+    print(f"\n{len(verdicts)} strokes; {sum(bool(v.error) for v in verdicts)} raised an error")
+    for name in ("off", "head", "acceleration", "beyond"):
+        values = [getattr(v, name) for v in verdicts]
+        print(f"{name:<14} {_triple(spread(values))}  mean {np.mean(values):.3f}")
+    for v in sorted(verdicts, key=lambda v: -v.off)[:worst]:
+        print(f"  {v.off:.3f} off, head {v.head:.2f}; {v.case.reproduction()} {v.error}")
 
 
 def baseline_summary(cases: Sequence[DragCase]) -> Summary:
@@ -479,6 +330,10 @@ def bar_rows(prefix: str, s: Summary, plain: Summary | None = None) -> Iterator[
         yield row(f"furthest move, {words[k]}", "x", s.furthest[k], bar, lambda x, k=k: x.furthest[k], False)
     for k, bar in enumerate(BARS["acceleration"]):
         yield row(f"acceleration, {words[k]}", "x", s.acceleration[k], bar, lambda x, k=k: x.acceleration[k], False)
+    told = "over its own peak or a plain bulge's: median, 90th, worst"
+    yield Row(
+        f"{prefix}acceleration over bulge, 90th", s.over_bump[1], "x", f"{told} {_triple(s.over_bump)}", None, None
+    )
     yield row("head, limb reaches, mean", "x", s.head, BARS["head"], lambda x: x.head, False)
     yield row("others, limb reaches, mean", "x", s.others, BARS["others"], lambda x: x.others, False)
     for k, bar in enumerate(BARS["beyond"]):
@@ -520,10 +375,26 @@ def main() -> None:
     parser.add_argument(
         "--any-reduction", action="store_true", help="take kept reductions of any version of the code, for quick runs"
     )
+    parser.add_argument("--set", choices=["main", *SETS, "strokes"], default="main")
+    parser.add_argument("--strips", type=Path, metavar="FOLDER", help="write pictures of 30 drags before and after")
     given = parser.parse_args()
+    reduced_clips.require_files()
     with threadpool_limits(1):
-        cases, tally = main_set(given.seed, given.quick, given.any_reduction)
-        print_report("main set", judge_all(cases, not given.no_gestures), tally, given.worst)
+        if given.set == "strokes":
+            print_strokes(stroke_verdicts(given.seed, given.any_reduction), given.worst)
+            return
+        if given.set == "main":
+            cases, tally = main_set(given.seed, given.quick, given.any_reduction)
+        else:
+            cases, tally = further_set(
+                given.set, FURTHER_DRAGS // (4 if given.quick else 1), given.seed, given.any_reduction
+            )
+        if given.strips is not None:
+            from benchmarks.real.drag_strips import write_strips
+
+            write_strips(cases[:STRIPS], given.strips)
+            return
+        print_report(given.set, judge_all(cases, not given.no_gestures), tally, given.worst)
         if given.baseline:
             print(table_line("falloff key", baseline_summary(cases)))
 

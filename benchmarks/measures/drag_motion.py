@@ -5,6 +5,7 @@ of radius R around the moment t:
 
     furthest      max_t |p_after - p_before| / asked          1 is a clean bulge, 2 an overshoot by the whole way
     acceleration  max_t |p_after''| / max_t |p_before''|
+    over bump     the same over max(max_t |p_before''|, asked (pi / R)^2 / 2), the peak of a raised cosine to the goal
     head, others  max_t |q_after - q_before| / asked          of the head; mean over the ends of the other limbs
     beyond        max over all joints and |time - t| > R of |q_after - q_before| / asked
     turns         whole turns that a joint makes and did not make before
@@ -26,7 +27,7 @@ import numpy as np
 from understudy.character import Curves
 from understudy.character.rig import LayeredRig, PosedRig
 from understudy.checks import Array
-from understudy.edit.goals import Contact, Edit, Pin, Point
+from understudy.edit.goals import Contact, Edit, Limit, Pin, Point
 
 RATE_HZ = 120.0
 HUMAN_SIZE_MM = 1700.0
@@ -71,12 +72,15 @@ class DragMeasure:
     held_mm: float  # pins and contacts
     furthest: float
     acceleration: float
+    acceleration_over_bump: float  # over its own peak, or that of the plain bulge which the goal needs, the larger
     head: float  # nan where the head is dragged
     others: float  # nan where there are none
     worst_other: float
     beyond: float
     turns: float
     keys_same: bool
+    limit_excess: float  # radians or metres beyond a limit at any time
+    seam: float  # how far the last pose moved against the first
     radius: float  # seconds
 
 
@@ -160,7 +164,7 @@ def measure_drag(
         All measures.
     """
     rig, mm, lever = before.rig, HUMAN_SIZE_MM / size, TURN_LEVER_SIZES * size
-    distance = asked = furthest = peak = 0.0
+    distance = asked = furthest = peak = over_bump = 0.0
     for move, (place, turn) in zip(edit.moves, goals):
         (old_place, old_turn), (new_place, new_turn) = (
             tuple(each[0] for each in point_frames(rig, curves, move.point, [move.time]))
@@ -184,6 +188,7 @@ def measure_drag(
             floor = MIN_PEAK_SIZES_S2 * lever
         furthest = max(furthest, float(moved) / max(way, 1e-9))
         peak = max(peak, acceleration_ratio(old, new, floor))
+        over_bump = max(over_bump, acceleration_ratio(old, new, max(floor, 0.5 * way * (np.pi / radius) ** 2)))
     shift = np.linalg.norm(after.places - before.places, axis=2)  # (F, J)
     others = _other_extremities(rig, edit, extremities)
     moved_ends = [float(shift[:, rig.character.skeleton.index(name)].max()) / asked for name in others]
@@ -194,12 +199,15 @@ def measure_drag(
         held_mm=mm * held_error(before, after, edit, size),
         furthest=furthest,
         acceleration=peak,
+        acceleration_over_bump=over_bump,
         head=np.nan if chained else float(shift[:, rig.character.skeleton.index(head)].max()) / asked,
         others=float(np.mean(moved_ends)) if moved_ends else np.nan,
         worst_other=max(moved_ends, default=np.nan),
         beyond=float(shift[outside].max(initial=0.0)) / asked,
         turns=extra_turns(before, after),
         keys_same=same_key_times(before.curves, after.curves),
+        limit_excess=limit_excess(after, edit.limits),
+        seam=seam_opening(before, after) / asked,
         radius=radius,
     )
 
@@ -265,6 +273,22 @@ def extra_turns(before: Motion, after: Motion) -> float:
         change = np.abs(after.curves.sample(after.times)[:, columns] - before.curves.sample(before.times)[:, columns])
         wound = float(change.max()) / (2 * np.pi)
     return float(max(np.floor(whirl), np.floor(wound + 0.5)))
+
+
+def limit_excess(motion: Motion, limits: Iterable[Limit]) -> float:
+    """How far any limited column is beyond its limit at any time, in its own unit."""
+    values, worst = motion.curves.sample(motion.times), 0.0
+    names = {name: number for number, name in enumerate(motion.curves.channels.names)}
+    for limit in limits:
+        column = values[:, names[f"{limit.target}.euler.{limit.column}"]]
+        worst = max(worst, float(limit.low - column.min()), float(column.max() - limit.high))
+    return worst
+
+
+def seam_opening(before: Motion, after: Motion) -> float:
+    """Metres: how far any joint of the last pose has moved against that of the first."""
+    gaps = [motion.places[-1] - motion.places[0] for motion in (before, after)]
+    return float(np.linalg.norm(gaps[1] - gaps[0], axis=1).max())
 
 
 def angle_between(one: Array, other: Array) -> Array:
