@@ -155,9 +155,9 @@ def spread(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def _mean(values: Sequence[float]) -> float:
-    """The mean of what is not nan; zero of nothing."""
+    """The mean of what is not nan; nan of nothing."""
     known = [value for value in values if not np.isnan(value)]
-    return float(np.mean(known)) if known else 0.0
+    return float(np.mean(known)) if known else np.nan
 
 
 def table_line(name: str, s: Summary) -> str:
@@ -334,8 +334,10 @@ def bar_rows(prefix: str, s: Summary, plain: Summary | None = None) -> Iterator[
     yield Row(
         f"{prefix}acceleration over bulge, 90th", s.over_bump[1], "x", f"{told} {_triple(s.over_bump)}", None, None
     )
-    yield row("head, limb reaches, mean", "x", s.head, BARS["head"], lambda x: x.head, False)
-    yield row("others, limb reaches, mean", "x", s.others, BARS["others"], lambda x: x.others, False)
+    if not np.isnan(s.head):
+        yield row("head, limb reaches, mean", "x", s.head, BARS["head"], lambda x: x.head, False)
+    if not np.isnan(s.others):
+        yield row("others, limb reaches, mean", "x", s.others, BARS["others"], lambda x: x.others, False)
     for k, bar in enumerate(BARS["beyond"]):
         yield row(f"beyond the window, {words[k]}", "x", s.beyond_with_keys[k], bar, lambda x, k=k: x.beyond[k], False)
     told = f"keys as they are: {_triple(s.beyond)}"

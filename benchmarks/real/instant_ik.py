@@ -79,7 +79,8 @@ def limb_columns(rig: PosedRig, curves: Curves, point: Point, time: float, bones
     places = rig.joints(rig.pose(curves, [time]))[0, :, :3, 3]
     (joint,) = _joints_of(rig, point)[:1]
     chain = skeleton.ancestors(joint)
-    chosen, long_bones = set(), 0
+    chosen = set() if point.vertex is None else {skeleton.names[joint]}  # a joint does not move its own origin
+    long_bones = 0
     for child, parent in pairwise(chain):
         chosen.add(skeleton.names[parent])
         long_bones += bool(np.linalg.norm(places[child] - places[parent]) > 0.04 * size)
