@@ -140,6 +140,12 @@ class OffsetVariables:
         )
         return phi
 
+    def offset(self, grid: OffsetGrid, z: Array) -> Array:
+        """(S, n) what variables z (N,) add to the values."""
+        values = np.zeros_like(grid.fixed)
+        _kernels().add_offsets(grid.phi, self.column, z, values)
+        return values
+
     def sample(self, grid: OffsetGrid, z: Array) -> Array:
         """(S, n) the values for variables z (N,)."""
         values = grid.fixed.copy()

@@ -181,7 +181,7 @@ def _search_window(
         problem.held if held is None else held,
         iterations=settings.window_iterations,
         rounds=settings.window_rounds,
-        guard=settings.window_rounds > 1,
+        goal_tolerance=settings.window_tolerance,
         drift_tolerance=settings.drift,
     )
     now = _goal_residuals(problem, moves, z)

@@ -92,6 +92,11 @@ class TargetResiduals:
         return float(np.sqrt((self.gap[:, 3:] ** 2).sum(axis=1)).max(initial=0.0))
 
     @property
+    def largest(self) -> float:
+        """The larger of both."""
+        return max(self.distance, self.angle)
+
+    @property
     def far(self) -> float:
         """The sum of both."""
         return self.distance + self.angle

@@ -5,8 +5,8 @@
 over the white variables z of `offsets`. The rows r are the gaps of the goals and of the constraints, whose weights make
 them as good as equations, the path of each moved point, which should follow phi(t) times the way that was asked for,
 the objective terms, and columns beyond their limits. With J = -dr/dz a step is z = J' (J J' + 1 / w)^-1 (r + J z), in
-as many equations as rows. Where a whole step makes things worse, as with a limb that is nearly straight, a share of the
-way is aimed at, and the step is damped towards the last z: another aim, not only a shorter step.
+as many equations as rows. A step is trusted only as far as it turns joints a little: columns that would turn further
+are damped, more so after a step that did not keep what it promised.
 
 Constraints are measured on a dense grid after the search; the times at which they drift join the rows. What the keys
 cannot hold gives way (the weight of constraints is below that of the goals), and the result says by how much. A point
@@ -29,12 +29,14 @@ from understudy.edit.solver.targets import (
     PointTargets,
     TargetResiduals,
     add_worst_samples,
+    gaps,
     join_targets,
     measure_targets,
 )
 
 GOAL_WEIGHT = 1e8  # a gap of 1e-4 sizes costs as much as an offset of energy one
 CONSTRAINT_WEIGHT = 1e6  # a slip of a thousandth of the size costs as much: keys that cannot hold a pin give way
+TIGHT_CONSTRAINT_WEIGHT = 3e7  # of a second search from there, which is kept where the goals stay met
 PATH_WEIGHT = 40.0  # of each sample of the path: a tenth of the size off costs 0.4
 TERM_WEIGHT = 4e6  # of a stroke and other goals about paths, over all their rows
 LIMIT_WEIGHT = 1e6  # per unit of the column beyond its limit
@@ -42,11 +44,16 @@ LIMIT_MARGIN = 1e-3  # of a unit: limits are aimed at from inside
 LIMIT_SAMPLES_PER_S = 60.0
 MAX_OVERSHOOT = 1.6  # furthest move of a point over the way that was asked for
 OVERSHOOT_WEIGHTS = (10.0, 100.0, 1000.0)  # on the path, and under the constraints, until the point is not thrown
-CONVERGED_GAP = 3e-5  # sizes: goals and constraints nearer than this are met
-MIN_GAIN = 0.05  # of the merit in a step: less ends a search whose goals are met
-STALLED_GAIN, MAX_STALLED_STEPS = 0.02, 3
-MIN_AIM_SHARE = 0.02  # of the way
+MIN_GAIN = 0.01  # of the merit: a step that promises less ends the search
+# Radians that a step may turn a column at most, at first and at least. The share of its promised gain that a step must
+# keep, and from which on the next may be longer; the factors of both.
+MAX_TURN, MIN_TURN = 0.6, 0.01
+MIN_KEPT_SHARE, GOOD_KEPT_SHARE, TRUST_SHRINKAGE, TRUST_GROWTH = 0.1, 0.5, 0.35, 2.0
+MAX_STEP_ROUNDS = 4  # to bound the turns of a step
 RIDGE_RATIO = 1e-12  # of the largest diagonal element: rows depend on each other
+
+
+LINEAR_KINDS = ("translation", "weights")  # of channels in which states are linear
 
 
 class WindowRows(NamedTuple):
@@ -55,8 +62,7 @@ class WindowRows(NamedTuple):
     residual: Array  # (M,)
     matrix: Array  # (M, N), empty without slopes
     weight: Array  # (M,)
-    moves: int  # the rows of the moves come first
-    hard: Array  # (M,) bool: goals and constraints
+    bend: Array  # (R, 3, n) second derivatives of the places of the targets by columns, metres; empty without slopes
 
 
 class WindowSearch:
@@ -71,14 +77,23 @@ class WindowSearch:
         self.asked = join_targets(moves, self.paths, held)
         rows = (moves.rows, self.paths.rows, held.rows)
         self.weight = np.repeat([GOAL_WEIGHT, path_weight, hold_weight], rows)
-        self.hard = np.repeat([True, False, True], rows)
         self.limits = _limit_samples(problem)
+        counts = np.diff(self.variables.first)
+        self._block_sizes = np.repeat(counts, counts).astype(float)
+        kinds = [channel.kind for channel in self.variables.curves.channels for _ in range(len(channel))]
+        self.turning = np.array([kinds[c] not in LINEAR_KINDS for c in self.variables.columns], float)
 
     def rows(self, z: Array, slopes: bool = True) -> WindowRows:
         """The rows at variables z."""
-        problem, variables = self.problem, self.variables
-        seen = measure_targets(problem.states, variables, self.asked, z, problem.size, slopes)
-        residual, matrix, weight, hard = [seen.residual], [seen.matrix], [self.weight], [self.hard]
+        problem, variables, asked = self.problem, self.variables, self.asked
+        position, orientation, jacobian = problem.states.evaluate(
+            variables.sample(asked.grid, z), asked.sample, asked.point, slopes
+        )
+        own = gaps(asked, position, orientation, problem.size).reshape(-1, 2, 3)[asked.parts].reshape(-1)
+        own_matrix = np.empty((asked.rows if slopes else 0, variables.count))
+        if slopes:
+            variables.chain_rows(jacobian, asked.grid, asked.sample, asked.first_row, problem.size, own_matrix)
+        residual, matrix, weight = [own], [own_matrix], [self.weight]
         if problem.terms:
             none = TargetResiduals(np.zeros((0, 6)), np.zeros(0), np.zeros((0, variables.count)))
             goals = append_goal_terms(none, problem.terms, problem.states, variables, z, problem.size, slopes)
@@ -86,7 +101,6 @@ class WindowSearch:
             residual += [goals.residual, soft.residual]
             matrix += [goals.matrix, soft.matrix]
             weight += [np.full(len(goals.residual), TERM_WEIGHT / max(len(goals.residual), 1)), soft.weight]
-            hard.append(np.zeros(len(goals.residual) + len(soft.residual), bool))
         for column, low, high, unit, grid in self.limits:
             value = variables.sample(grid, z)[:, column]
             margin = LIMIT_MARGIN * unit
@@ -96,40 +110,64 @@ class WindowSearch:
             if slopes:
                 matrix.append(grid.phi[at] * (variables.column == column) / unit)
             weight.append(np.full(len(at), LIMIT_WEIGHT))
-            hard.append(np.zeros(len(at), bool))
         return WindowRows(
             np.concatenate(residual),
-            np.concatenate(matrix) if slopes else seen.matrix,
+            np.concatenate(matrix) if slopes else own_matrix,
             np.concatenate(weight),
-            self.moves.rows,
-            np.concatenate(hard),
+            np.cross(jacobian[:, 3:], jacobian[:, :3], axis=1) if slopes else jacobian,
         )
 
     def run(self, z: Array, iterations: int) -> tuple[Array, int]:
-        """The variables of the minimum, and the number of steps."""
+        """The variables of the minimum, and the number of steps, each of which measures the rows once."""
         now = self.rows(z)
         merit = _merit(z, now)
-        share, damping, stalled, steps = 1.0, 0.0, 0, 0
+        trust, steps, outdated = MAX_TURN, 0, False
         while steps < iterations and len(z):
+            now = self.rows(z) if outdated else now
+            trial = self._bounded_step(now, z, trust)
+            expected = _merit(trial, now._replace(residual=now.residual - now.matrix @ (trial - z)))
+            if merit - expected < MIN_GAIN * merit:
+                break
             steps += 1
-            gram, pull = now.matrix @ now.matrix.T, now.matrix @ z
-            while True:
-                trial = _solve_rows(now, gram, pull, z, share, damping)
-                after = self.rows(trial, slopes=False)
-                lower = _merit(trial, after)
-                met = bool(np.abs(after.residual[after.hard]).max(initial=0.0) < CONVERGED_GAP)
-                if lower < merit * (1 - 0.2 * share) or (lower < merit and met) or share < MIN_AIM_SHARE:
+            lower = _merit(trial, self.rows(trial, slopes=False))
+            kept = (merit - lower) / (merit - expected)  # the share of the promise
+            if kept < MIN_KEPT_SHARE:
+                trust, outdated = TRUST_SHRINKAGE * trust, False
+                if trust < MIN_TURN:
                     break
-                share, damping = 0.5 * share, max(4 * damping, 0.5)
-            if lower >= merit:
-                break
-            gain, merit, z = (merit - lower) / lower, lower, trial
-            share, damping = min(1.0, 2 * share), damping / 4 if damping > 0.1 else 0.0
-            stalled = stalled + 1 if gain < STALLED_GAIN else 0
-            if (met and gain < MIN_GAIN) or stalled == MAX_STALLED_STEPS:
-                break
-            now = self.rows(z)
+                continue
+            merit, z, outdated = lower, trial, True
+            trust = min(MAX_TURN, TRUST_GROWTH * trust) if kept > GOOD_KEPT_SHARE else trust
         return z, steps
+
+    def _bounded_step(self, now: WindowRows, z: Array, trust: float) -> Array:
+        """The step towards the minimum, damped where states are not linear.
+
+        A straight limb under tension resists a turn that the linearised problem believes in: the force f on a target
+        bends the merit by -f . d2x of each column (`_stiffness`). Columns that would turn by more than `trust` are
+        damped as well, and the others do more.
+        """
+        variables = self.variables
+        stiffness = damping = np.zeros(len(z))
+        for _ in range(MAX_STEP_ROUNDS):
+            trial, force = _solve_rows(now, z, damping)
+            turned = np.abs(variables.offset(self.asked.grid, trial - z)).max(axis=0) / self.problem.unit
+            excess = (turned * self.turning / trust)[variables.column]
+            stiff = np.maximum(self._stiffness(now, force), 0.5 * stiffness)
+            if excess.max(initial=0.0) <= 1.3 and (stiff <= 1.5 * damping + 0.5).all():
+                break
+            stiffness = stiff
+            damping = np.maximum(np.where(excess > 1.0, (1 + damping) * excess**1.5 - 1, damping), stiff)
+        return trial
+
+    def _stiffness(self, now: WindowRows, force: Array) -> Array:
+        """(N,) how the forces (M,) on the targets resist a change of each variable by the bend of their paths."""
+        asked, variables = self.asked, self.variables
+        placed = np.flatnonzero(asked.parts[:, 0])
+        pull = force[asked.first_row[placed, 0][:, None] + np.arange(3)] / self.problem.size  # (P, 3)
+        bend = np.maximum(-np.einsum("pa,pan->pn", pull, now.bend[placed]), 0.0)  # (P, n)
+        sample = asked.sample[placed]
+        return (bend[:, variables.column] * asked.grid.phi[sample] ** 2).sum(axis=0) * self._block_sizes
 
 
 def search_window(
@@ -140,23 +178,36 @@ def search_window(
     *,
     iterations: int,
     rounds: int,
-    guard: bool,
+    goal_tolerance: float,
     drift_tolerance: float,
 ) -> tuple[Array, int, PointTargets, TargetResiduals]:
     """The variables that meet the goals of `moves`, from z on, the number of steps, the samples of the constraints with
-    those that were added in up to `rounds` rounds, and the drift of the constraints on the dense grid."""
-    steps = 0
+    those that were added, and the drift of the constraints on the dense grid.
+
+    `rounds` are those of adding samples; with one there is no second search and no bound on the overshoot.
+    """
+    steps, drift = 0, _measure(problem, problem.dense, z, slopes=False)
     for turn in range(rounds):
         z, count = WindowSearch(problem, moves, held, PATH_WEIGHT, CONSTRAINT_WEIGHT).run(z, iterations)
         steps += count
         drift = _measure(problem, problem.dense, z, slopes=False)
-        if turn == rounds - 1 or max(drift.distance, drift.angle) <= drift_tolerance:
+        if turn == rounds - 1 or drift.largest <= drift_tolerance:
             break
         more = add_worst_samples(held, problem.dense, drift)
         if more is None:
             break
         held = more
-    for strength in OVERSHOOT_WEIGHTS if guard else ():
+    if rounds == 1:  # a pointer is waiting
+        return z, steps, held, drift
+    if drift.largest > drift_tolerance:
+        tight = WindowSearch(problem, moves, held, PATH_WEIGHT, TIGHT_CONSTRAINT_WEIGHT)
+        tighter, count = tight.run(z, iterations)
+        steps += count
+        less = _measure(problem, problem.dense, tighter, slopes=False)
+        met = _measure(problem, moves, tighter, slopes=False).largest <= goal_tolerance
+        if met and less.largest < drift.largest and overshoot(problem, moves, tighter) <= MAX_OVERSHOOT:
+            z, drift = tighter, less
+    for strength in OVERSHOOT_WEIGHTS:
         if overshoot(problem, moves, z) <= MAX_OVERSHOOT:
             break
         strict = WindowSearch(problem, moves, held, strength * PATH_WEIGHT, CONSTRAINT_WEIGHT / strength)
@@ -180,19 +231,17 @@ def _merit(z: Array, rows: WindowRows) -> float:
     return float(z @ z + rows.weight @ rows.residual**2)
 
 
-def _solve_rows(now: WindowRows, gram: Array, pull: Array, z: Array, share: float, damping: float) -> Array:
-    """The step for a share of the way of the moves, damped towards z."""
+def _solve_rows(now: WindowRows, z: Array, damping: Array) -> tuple[Array, Array]:
+    """The minimum of the linearised problem, each variable damped towards z by `damping` (N,), and the forces (M,)."""
     from scipy.linalg.lapack import dposv
 
-    aim = now.residual.copy()
-    aim[: now.moves] *= share
-    k = gram / (1 + damping)
+    scale = 1 / (1 + damping)
+    k = (now.matrix * scale) @ now.matrix.T
     k.flat[:: len(k) + 1] += 1 / now.weight + RIDGE_RATIO * k.diagonal().max(initial=0.0)
-    _, force, failed = dposv(k, aim + pull / (1 + damping), overwrite_a=True)
+    _, force, failed = dposv(k, now.residual + now.matrix @ (scale * z), overwrite_a=True)
     if failed:
-        return z
-    trial: Array = (damping * z + force @ now.matrix) / (1 + damping)
-    return trial
+        return z, np.zeros_like(force)
+    return scale * (damping * z + force @ now.matrix), force
 
 
 def _aim_paths(problem: EditProblem, moves: PointTargets) -> PointTargets:
