@@ -148,10 +148,19 @@ class LimitEntry:
 
 
 @dataclass(frozen=True)
+class LooseFoot:
+    """A foot that was let go: the one of its stances that contains `time` (seconds) is not held."""
+
+    joint: str
+    time: float
+
+
+@dataclass(frozen=True)
 class EditEntry:
     """An edit of a clip: its curves and its constraints.
 
     `file` is the name of the curves below the project's folder `edits`; it is empty while they are the clip's own.
+    `hold_feet` says whether feet that stand are held; None: where keys come from a fitter, and in a dense clip.
     """
 
     id: str
@@ -165,6 +174,8 @@ class EditEntry:
     holds: tuple[HoldEntry, ...] = ()
     limits: tuple[LimitEntry, ...] = ()
     stiffness: dict[str, float] = field(default_factory=dict)
+    hold_feet: bool | None = None
+    loose_feet: tuple[LooseFoot, ...] = ()
 
 
 @dataclass(frozen=True)

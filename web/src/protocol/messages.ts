@@ -73,11 +73,25 @@ export interface Document {
   paths: PathEntry[];
 }
 
-/** A drag has begun, with the position and orientation of its point. */
+/** A drag has begun, with the position and orientation of its point, and the feet that it holds. */
 export interface EditBegun {
   gesture: number;
   place: [number, number, number];
   turn: [number, number, number, number];
+  feet: StanceEntry[];
+}
+
+/** How an edit changed the motion as a whole, measured on the finished curves. */
+export interface EditChange {
+  askedM: number;
+  furthestM: number;
+  start: number;
+  stop: number;
+  othersM: number;
+  otherJoint: string;
+  speedRatio: number;
+  accelerationRatio: number;
+  extraTurns: number;
 }
 
 /** One keyed channel. `times` are its keys, none where the clip is baked. */
@@ -106,7 +120,7 @@ export interface EditEnded {
   changed: boolean;
 }
 
-/** An edit of a clip: its curves and its constraints. `file` is the name of the curves below the project's folder `edits`; it is empty while they are the clip's own. */
+/** An edit of a clip: its curves and its constraints. `file` is the name of the curves below the project's folder `edits`; it is empty while they are the clip's own. `hold_feet` says whether feet that stand are held; None: where keys come from a fitter, and in a dense clip. */
 export interface EditEntry {
   id: string;
   name: string;
@@ -119,6 +133,8 @@ export interface EditEntry {
   holds: HoldEntry[];
   limits: LimitEntry[];
   stiffness: Record<string, number>;
+  holdFeet: boolean | null;
+  looseFeet: LooseFoot[];
 }
 
 /** One thing that keeps an edit from its goal. The distances are those of the edit, not of this obstacle alone. */
@@ -146,12 +162,14 @@ export interface EditReduced {
   replaced: boolean;
 }
 
-/** How well the point follows the stroke. */
+/** How well the point follows the stroke. A preview that a newer one replaced has `replaced` and no figures. */
 export interface EditSketched {
   reached: boolean;
   distance: number;
   sentence: string;
   notes: string[];
+  change: EditChange | null;
+  replaced: boolean;
 }
 
 /** The open edit. It changes with keys and constraints, not during a drag. */
@@ -165,6 +183,7 @@ export interface EditState {
   frames: number;
   size: number;
   baked: boolean;
+  windowed: boolean;
   estimate: number;
   keys: number;
   sourceKeys: number;
@@ -174,6 +193,8 @@ export interface EditState {
   holds: HoldEntry[];
   limits: LimitEntry[];
   stiffness: Record<string, number>;
+  holdFeet: boolean;
+  feet: StanceEntry[];
   curves: MotionCurveEntry[];
   copied: boolean;
   pairs: boolean;
@@ -332,6 +353,12 @@ export interface LimitEntry {
   high: number | null;
 }
 
+/** A foot that was let go: the one of its stances that contains `time` (seconds) is not held. */
+export interface LooseFoot {
+  joint: string;
+  time: number;
+}
+
 /** A learned model: `file` is its name below the project's folder `models`. */
 export interface ModelEntry {
   id: string;
@@ -422,10 +449,23 @@ export interface StageState {
   stop: number | null;
 }
 
+/** A foot that stands from `start` to `stop`; `held` unless it was let go or feet are not held. */
+export interface StanceEntry {
+  joint: string;
+  start: number;
+  stop: number;
+  held: boolean;
+}
+
 /** A change that gets a blocked edit further; the numbers are those of a solve with this change. */
 export interface SuggestionEntry {
   which: number;
   way: "release" | "widen" | "insert";
+  what: string[];
+  constraint: "" | "pin" | "contact" | "hold" | "foot";
+  start: number | null;
+  stop: number | null;
+  falloff: number | null;
   sentence: string;
   reached: boolean;
   keys: number;
@@ -514,6 +554,7 @@ export interface EditBeginRequest {
   point: PointRef;
   time: number;
   edges?: "smooth" | "broken";
+  falloff?: number | null;
 }
 
 /** Keep a point in place over a range of time: the curves are solved for it at once, as one undo step. */
@@ -541,7 +582,7 @@ export interface EditCurveRequest {
   camera?: boolean;
 }
 
-/** The goal of the drag: a move has `to`, a rotation `turn`, timing `factor` (2 is twice as fast). */
+/** The goal of the drag: a move has `to`, a rotation `turn`, timing `factor` (2 is twice as fast). Another `falloff` than before prepares the drag again, from the curves before it. */
 export interface EditDragRequest {
   kind: "editDrag";
   gesture: number;
@@ -549,6 +590,7 @@ export interface EditDragRequest {
   to?: [number, number, number] | null;
   turn?: [number, number, number, number] | null;
   factor?: number | null;
+  falloff?: number | null;
 }
 
 /** End the drag: commit it as one undo step, or cancel it. */
@@ -580,6 +622,20 @@ export interface EditHoldRequest {
   time: number;
   orientation?: boolean;
   held?: string | null;
+}
+
+/** Hold the feet that stand while something else is dragged, or do not; None: as the clip's keys suggest. */
+export interface EditHoldFeetRequest {
+  kind: "editHoldFeet";
+  hold: boolean | null;
+}
+
+/** Let go the foot that stands at a time, or hold it again. */
+export interface EditHoldFootRequest {
+  kind: "editHoldFoot";
+  joint: string;
+  time: number;
+  hold: boolean;
 }
 
 /** Set keys at a time, of all channels or of some; the motion stays as it is. */
@@ -687,13 +743,15 @@ export interface EditReleaseRequest {
   held: string;
 }
 
-/** Let a point follow a stroke from one time to another, as one undo step. It takes a second or two. */
+/** Let a point follow a stroke from one time to another, as one undo step. It takes a second or two. A preview shows the result without keeping it (`EditAbandon` ends it); of waiting previews only the newest runs. */
 export interface EditSketchRequest {
   kind: "editSketch";
   point: PointRef;
   stroke: [number, number, number][];
   start: number;
   stop: number;
+  falloff?: number | null;
+  preview?: boolean;
 }
 
 /** The cost of moving a joint: 1 is the default, 0 is free, None resets it. */
@@ -951,7 +1009,7 @@ export interface EditChangedEvent {
   state: EditState;
 }
 
-/** The result of one drag goal. `frame` and `paths` are the numbers of its frames (streams 0 and 2). A blocked result is sent again with suggestions (`offers`), after the pointer has rested or was released. */
+/** The result of one drag goal. `frame` and `paths` are the numbers of its frames (streams 0 and 2). A blocked result is sent again with suggestions (`offers`), after the pointer has rested or was released. At the release a patient search finishes the drag: its result is `released`, with the `change` of the motion. */
 export interface EditOutcomeEvent {
   kind: "editOutcome";
   gesture: number;
@@ -970,6 +1028,10 @@ export interface EditOutcomeEvent {
   pending: boolean;
   frame: number;
   paths: number;
+  radius: number | null;
+  released: boolean;
+  change: EditChange | null;
+  feet: StanceEntry[];
 }
 
 /** The answer to a request that failed: what happened, and what to do next. */
@@ -1078,6 +1140,8 @@ export type StudioRequest =
   | EditGhostsRequest
   | EditGraphRequest
   | EditHoldRequest
+  | EditHoldFeetRequest
+  | EditHoldFootRequest
   | EditKeyRequest
   | EditKeysRequest
   | EditLimitRequest
@@ -1156,6 +1220,8 @@ export interface Results {
   "editGhosts": null;
   "editGraph": null;
   "editHold": EditConstraintId;
+  "editHoldFeet": null;
+  "editHoldFoot": null;
   "editKey": EditEnded;
   "editKeys": EditEnded;
   "editLimit": null;

@@ -13,10 +13,12 @@ from typing import TypeVar
 import numpy as np
 
 from understudy.character import Curves
+from understudy.character.rig import PosedRig
 from understudy.edit.goals import Contact, Edit, Hold, Limit, MovePoint, Pin, Point
 from understudy.edit.solver.problem import limits_of
+from understudy.edit.stances import holds_feet_by_default, pin_standing_feet, window_around
 from understudy.errors import InvalidInput
-from understudy.studio.document import ContactEntry, EditEntry, HoldEntry, LimitEntry, PinEntry, PointRef
+from understudy.studio.document import ContactEntry, EditEntry, HoldEntry, LimitEntry, LooseFoot, PinEntry, PointRef
 
 E = TypeVar("E", bound=PinEntry | ContactEntry | HoldEntry)
 LIMIT_TOLERANCE = 1e-6  # radians or metres: rounding error of a key
@@ -31,18 +33,58 @@ class Constraints:
     holds: tuple[Hold, ...]
     limits: tuple[Limit, ...]
     stiffness: dict[str, float]
+    hold_feet: bool | None = None  # None: as the keys suggest
+    loose_feet: tuple[tuple[str, float], ...] = ()  # joints, each with a time of the stance that was let go
 
-    def edit(self, moves: Sequence[MovePoint], curves: Curves, edges: str = "smooth") -> Edit:
-        """An edit with these moves. Contacts and holds outside the affected segments are left out.
+    def edit(
+        self,
+        rig: PosedRig,
+        moves: Sequence[MovePoint],
+        curves: Curves,
+        edges: str = "smooth",
+        falloff: float | None = None,
+    ) -> Edit:
+        """An edit with these moves and the feet that stand. Contacts and holds that it does not reach are left out.
 
         A contact frees the segments of its own time, so a distant one would only enlarge the problem.
         """
+        times = [move.time for move in moves]
+        feet = self.standing_feet(rig, curves, [move.point for move in moves], min(times), max(times), falloff)
+        contacts, holds = self.near(curves, times, falloff)
+        pins = (*self.pins, *feet)
+        return Edit(tuple(moves), pins, contacts, holds, self.limits, self.stiffness, edges=edges, falloff=falloff)
+
+    def near(
+        self, curves: Curves, times: Sequence[float], falloff: float | None = None
+    ) -> tuple[tuple[Contact, ...], tuple[Hold, ...]]:
+        """The contacts and holds within reach of an edit at some times."""
         if not self.contacts and not self.holds:
-            return Edit(tuple(moves), self.pins, (), (), self.limits, self.stiffness, edges=edges)
-        low, high = span_of_change(curves, [move.time for move in moves])
+            return (), ()
+        if holds_feet_by_default(curves, min(times), max(times)):
+            low, high = window_around(curves, min(times), max(times), falloff)
+        else:
+            low, high = span_of_change(curves, times)
         contacts = tuple(each for each in self.contacts if each.stop > low and each.start < high)
-        holds = tuple(each for each in self.holds if low < each.time < high)
-        return Edit(tuple(moves), self.pins, contacts, holds, self.limits, self.stiffness, edges=edges)
+        return contacts, tuple(each for each in self.holds if low < each.time < high)
+
+    def standing_feet(
+        self, rig: PosedRig, curves: Curves, points: Sequence[Point], start: float, stop: float, falloff: float | None
+    ) -> tuple[Pin, ...]:
+        """The pins of the feet that stand while these points are moved from `start` to `stop`, without loose ones."""
+        if not self.holds_feet(curves, start, stop):
+            return ()
+        kept = [goal.point for goals in (self.pins, self.contacts, self.holds) for goal in goals]
+        low, high = window_around(curves, start, stop, falloff)
+        return tuple(pin for pin in pin_standing_feet(rig, curves, points, low, high, kept) if not self.is_loose(pin))
+
+    def holds_feet(self, curves: Curves, start: float, stop: float) -> bool:
+        """Whether feet that stand are held by edits from `start` to `stop`."""
+        return holds_feet_by_default(curves, start, stop) if self.hold_feet is None else self.hold_feet
+
+    def is_loose(self, pin: Pin) -> bool:
+        """Whether a foot was let go during this stance."""
+        low, high = (-np.inf if pin.start is None else pin.start), (np.inf if pin.stop is None else pin.stop)
+        return any(joint == pin.point.joint and low <= time <= high for joint, time in self.loose_feet)
 
 
 def span_of_change(curves: Curves, times: Sequence[float]) -> tuple[float, float]:
@@ -67,6 +109,8 @@ def constraints_from_document(entry: EditEntry, origin: float) -> Constraints:
         tuple(Hold(point_of(each.point), each.time + origin, True, each.orientation) for each in entry.holds),
         tuple(limit_of(each) for each in entry.limits),
         dict(entry.stiffness),
+        entry.hold_feet,
+        tuple((each.joint, each.time + origin) for each in entry.loose_feet),
     )
 
 
@@ -91,6 +135,11 @@ def accept_suggestion(entry: EditEntry, before: Edit, after: Edit, origin: float
     """The entry after a suggestion was accepted: without the released constraints, with the widened limits."""
     pins = {pin_of(each, origin): each for each in entry.pins}
     gone_pins = {pins[goal] for goal in before.pins if goal not in after.pins and goal in pins}
+    loose = tuple(
+        LooseFoot(goal.point.joint, middle_of(goal) - origin)
+        for goal in before.pins
+        if goal not in after.pins and goal not in pins
+    )
     own = constraints_from_document(entry, origin)
     gone_contacts = {goal for goal in before.contacts if goal not in after.contacts}
     gone_holds = {goal for goal in before.holds if goal not in after.holds}
@@ -104,7 +153,20 @@ def accept_suggestion(entry: EditEntry, before: Edit, after: Edit, origin: float
         contacts=tuple(each for each, goal in zip(entry.contacts, own.contacts) if goal not in gone_contacts),
         holds=tuple(each for each, goal in zip(entry.holds, own.holds) if goal not in gone_holds),
         limits=limits,
+        loose_feet=(*entry.loose_feet, *loose),
     )
+
+
+def middle_of(stance: Pin) -> float:
+    """Seconds, the middle of a stance."""
+    return ((stance.start or 0.0) + (stance.stop or 0.0)) / 2
+
+
+def with_foot(entry: EditEntry, joint: str, stance: tuple[float, float], hold: bool) -> EditEntry:
+    """The entry with the foot of a joint held or let go during a stance (seconds of the document)."""
+    start, stop = stance
+    others = tuple(each for each in entry.loose_feet if each.joint != joint or not start <= each.time <= stop)
+    return replace(entry, loose_feet=others if hold else (*others, LooseFoot(joint, (start + stop) / 2)))
 
 
 def without_constraint(entry: EditEntry, id: str) -> EditEntry:

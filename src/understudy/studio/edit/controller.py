@@ -28,7 +28,7 @@ from understudy.studio.edit.poses import CopiedPose
 from understudy.studio.edit.reduction import ReductionJob, original_keys
 from understudy.studio.edit.suggestions import SuggestionWorker
 from understudy.studio.edit.view import CharacterView
-from understudy.studio.messages.edit import EditChanged, EditEnded, EditState, MotionCurveEntry
+from understudy.studio.messages.edit import EditChanged, EditEnded, EditOutcome, EditState, MotionCurveEntry
 from understudy.studio.session import collect_and_freeze_garbage
 from understudy.studio.source import ClipSource
 
@@ -64,6 +64,7 @@ class EditController:
         self.revision = 0
         self.number = 0  # of the last drag
         self.gesture = 0  # number of the drag in progress, 0 for none
+        self.last_outcome: EditOutcome | None = None  # of the last goal of a drag
         self._waiting: tuple[int, int] | None = None  # range of motion curve frames that was sent last
 
     async def work(self, function: Callable[..., T], *arguments: Any) -> T:
@@ -302,7 +303,8 @@ def entry_of(document: Document, character: str, clip: str) -> EditEntry | None:
 
 def has_changes(entry: EditEntry) -> bool:
     """Whether an edit has changes or constraints; one without is not kept."""
-    return bool(entry.file or entry.pins or entry.contacts or entry.holds or entry.limits or entry.stiffness)
+    held = entry.pins or entry.contacts or entry.holds or entry.limits or entry.stiffness
+    return bool(entry.file or held or entry.loose_feet or entry.hold_feet is not None)
 
 
 def new_entry(document: Document, character: str, clip: ClipEntry) -> EditEntry:

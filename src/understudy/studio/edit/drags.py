@@ -16,9 +16,9 @@ from understudy.character import Curves
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.edit import timing
-from understudy.edit.drag import DragSession
+from understudy.edit.drag import Drag, DragSession
 from understudy.edit.goals import Edit, MovePoint, Pin, Point, Quaternion, Triple
-from understudy.edit.outcome import EditResult, Obstacle
+from understudy.edit.outcome import EditResult, MotionChange, Obstacle
 from understudy.edit.points.states import states_of
 from understudy.edit.posing import PoseResult, begin_pose, key_pose
 from understudy.edit.selection import insert_key
@@ -37,11 +37,15 @@ class DragTarget:
     to: Triple | None = None
     turn: Quaternion | None = None
     factor: float | None = None
+    falloff: float | None = None  # seconds, of any kind
 
 
 @dataclass(frozen=True)
 class DragResult:
-    """The result of one goal. `blocked` has the edit and the result for which suggestions can be computed."""
+    """The result of one goal. `blocked` has the edit and the result for which suggestions can be computed.
+
+    `radius` (seconds) is that of the window in which keys may move, and `change` is measured at the release only.
+    """
 
     curves: Curves
     reached: bool = True
@@ -51,6 +55,8 @@ class DragResult:
     start_distance: float = 0.0  # metres between the point and its goal before the drag
     obstacles: tuple[Obstacle, ...] = ()
     blocked: tuple[Edit, EditResult] | None = None
+    radius: float | None = None
+    change: MotionChange | None = None
 
 
 class DragProtocol(Protocol):
@@ -60,56 +66,129 @@ class DragProtocol(Protocol):
     time: float  # seconds on the file's clock
     before: Curves
     note: str
+    feet: tuple[Pin, ...]  # that stand and are held
 
     def drag(self, goal: DragTarget) -> DragResult:
         """Solve for another goal."""
         ...
 
-    def final_curves(self) -> Curves:
-        """The curves to commit on release."""
+    def release(self, last: DragResult) -> DragResult:
+        """The result to commit, after the `last` goal."""
         ...
 
 
 class PointDrag:
-    """Move or rotate a point at a time between keys: tangents change, keys do not."""
+    """Move or rotate a point at a time: between keys of a person the tangents change, else keys within a window."""
 
     def __init__(
-        self, ground: RigCache, curves: Curves, point: Point, time: float, turning: bool, held: Constraints, edges: str
+        self,
+        ground: RigCache,
+        curves: Curves,
+        point: Point,
+        time: float,
+        turning: bool,
+        held: Constraints,
+        edges: str,
+        falloff: float | None = None,
     ) -> None:
         self.point, self.time, self.before = point, time, curves
         self.turning = turning
         self.note = f"{'turn' if turning else 'move'} {point.name}"
-        move = MovePoint(point, time, by=ZERO_VECTOR, turn_to=IDENTITY_QUATERNION if turning else None)
+        self._held, self._edges = held, edges
         self._session = DragSession(ground.rig, curves, history=0, ground=ground)
-        begun = self._session.begin(held.edit([move], curves, edges))
+        begun = self._begin(falloff)
         self.place, self.turn = begun.places[0], begun.turns[0]
+
+    def _begin(self, falloff: float | None) -> Drag:
+        turn_to = IDENTITY_QUATERNION if self.turning else None
+        move = MovePoint(self.point, self.time, by=ZERO_VECTOR, turn_to=turn_to)
+        edit = self._held.edit(self._session.rig, [move], self.before, self._edges, falloff)
+        self.feet = edit.pins[len(self._held.pins) :]
+        self._falloff = falloff
+        return self._session.begin(edit)
 
     def drag(self, goal: DragTarget) -> DragResult:
         """Move to a position, or rotate in place."""
+        if self.turning and goal.turn is None:
+            raise InvalidInput("a turn should have a quaternion `turn`")
+        if not self.turning and goal.to is None:
+            raise InvalidInput("a move should have a position `to`")
+        if goal.falloff != self._falloff:
+            self._session.cancel()
+            self._begin(goal.falloff)
         if self.turning:
-            if goal.turn is None:
-                raise InvalidInput("a turn should have a quaternion `turn`")
             outcome = self._session.update([MovePoint(self.point, self.time, by=ZERO_VECTOR, turn_to=goal.turn)])
         else:
-            if goal.to is None:
-                raise InvalidInput("a move should have a position `to`")
             outcome = self._session.update(to=goal.to)
         drag = self._session.drag
         assert drag is not None
+        return drag_result(outcome, drag.edit)
+
+    def release(self, last: DragResult) -> DragResult:
+        """The result of a patient search for the last goal."""
+        drag = self._session.drag
+        assert drag is not None
+        self._session.commit()
+        outcome = self._session.last_result
+        return last if outcome is None else drag_result(outcome, drag.edit)
+
+
+def drag_result(outcome: EditResult, edit: Edit) -> DragResult:
+    """The result of an edit as that of a drag."""
+    return DragResult(
+        outcome.curves,
+        outcome.reached,
+        outcome.distance,
+        outcome.angle,
+        outcome.drift,
+        outcome.start_distance,
+        outcome.obstacles,
+        None if outcome.reached else (edit, outcome),
+        outcome.radius,
+        outcome.change,
+    )
+
+
+class SpeedDrag:
+    """Change the speed of a point along its own path, where keys come from a fitter or every frame is one."""
+
+    def __init__(self, rig: PosedRig, curves: Curves, point: Point, time: float, held: Constraints, edges: str) -> None:
+        self.point, self.time, self.before = point, time, curves
+        self.note = f"retime {point.name}"
+        self.feet = held.standing_feet(rig, curves, [point], time, time, None)
+        self._rig, self._edges, self._held = rig, edges, held
+
+    def drag(self, goal: DragTarget) -> DragResult:
+        """Change the speed by another factor."""
+        if goal.factor is None:
+            raise InvalidInput("timing should have a speed `factor`")
+        held, (contacts, holds) = self._held, self._held.near(self.before, [self.time])
+        outcome = timing.retime(
+            self._rig,
+            self.before,
+            self.point,
+            self.time,
+            min(goal.factor, timing.MAX_PATH_SPEED_FACTOR),
+            pins=(*held.pins, *self.feet),
+            contacts=contacts,
+            holds=holds,
+            limits=held.limits,
+            stiffness=held.stiffness,
+            edges=self._edges,
+        )
         return DragResult(
             outcome.curves,
             outcome.reached,
             outcome.distance,
-            outcome.angle,
-            outcome.drift,
-            outcome.start_distance,
-            outcome.obstacles,
-            None if outcome.reached else (drag.edit, outcome),
+            drift=outcome.drift,
+            obstacles=outcome.obstacles,
+            radius=outcome.radius,
+            change=outcome.change,
         )
 
-    def final_curves(self) -> Curves:
-        """The curves of the last goal."""
-        return self._session.curves
+    def release(self, last: DragResult) -> DragResult:
+        """The result of the last goal."""
+        return last
 
 
 class RetimeDrag:
@@ -118,10 +197,12 @@ class RetimeDrag:
     Channels that move a pinned point are left alone.
     """
 
+    feet: tuple[Pin, ...] = ()
+
     def __init__(self, rig: PosedRig, curves: Curves, point: Point, time: float, held: Constraints, edges: str) -> None:
         self.point, self.time, self.before = point, time, curves
         self.note = f"retime {point.name}"
-        self._edges, self._now = edges, curves
+        self._edges = edges
         moved = _movers(rig, curves, [point]) - _movers(rig, curves, [pin.point for pin in held.pins])
         if not moved:
             raise InvalidInput(
@@ -135,16 +216,17 @@ class RetimeDrag:
         if goal.factor is None:
             raise InvalidInput("timing should have a speed `factor`")
         sigma = timing.sigma_of(goal.factor)
-        self._now = timing.scale_timing(self.before, self.time, sigma, self._targets, self._edges)
-        return DragResult(self._now)
+        return DragResult(timing.scale_timing(self.before, self.time, sigma, self._targets, self._edges))
 
-    def final_curves(self) -> Curves:
-        """The curves of the last goal."""
-        return self._now
+    def release(self, last: DragResult) -> DragResult:
+        """The result of the last goal."""
+        return last
 
 
 class PoseDrag:
     """Move or rotate a point of the pose at one time; the pose becomes keys."""
+
+    feet: tuple[Pin, ...] = ()
 
     def __init__(
         self,
@@ -160,7 +242,7 @@ class PoseDrag:
         self.point, self.time, self.before, self.turning = point, time, curves, turning
         self.note = f"pose {point.name}"
         self._insert = insert
-        # keys on all channels show the pose at once; `final_curves` keeps those of the channels that changed
+        # keys on all channels show the pose at once; `release` keeps those of the channels that changed
         self._ready = insert_key(curves, time) if insert else curves
         self._move = MovePoint(point, time, by=ZERO_VECTOR, turn_to=IDENTITY_QUATERNION if turning else None)
         others = [each for each in pins if each != point]
@@ -191,9 +273,11 @@ class PoseDrag:
             curves, posed.reached, posed.distance, posed.angle, posed.drift, posed.start_distance, posed.obstacles
         )
 
-    def final_curves(self) -> Curves:
-        """The curves with keys on the channels that the pose has changed only."""
-        return self.before if self._posed is None else key_pose(self.before, self.time, self._posed, self._insert)
+    def release(self, last: DragResult) -> DragResult:
+        """The result with keys on the channels that the pose has changed only."""
+        posed = self._posed
+        curves = self.before if posed is None else key_pose(self.before, self.time, posed, self._insert)
+        return replace(last, curves=curves)
 
 
 def _movers(rig: PosedRig, curves: Curves, points: Sequence[Point]) -> set[int]:

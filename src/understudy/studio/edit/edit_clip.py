@@ -26,17 +26,27 @@ from understudy import files
 from understudy.character import Channel, Clip, Curve, Curves
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
-from understudy.edit.goals import Point
-from understudy.edit.serialise import clip_metadata, same_curves
+from understudy.edit.goals import Pin, Point
+from understudy.edit.outcome import MotionChange
+from understudy.edit.serialise import clip_metadata
 from understudy.edit.solver.free_columns import RigCache
+from understudy.edit.stances import find_stances, holds_feet_by_default
 from understudy.errors import BadFile, InvalidInput
 from understudy.render.viewport.packing import FramePacker
 from understudy.studio.document import EditEntry
 from understudy.studio.edit import poses, reduction
-from understudy.studio.edit.constraints import Constraints
-from understudy.studio.edit.drags import DragProtocol, DragResult, DragTarget, PointDrag, PoseDrag, RetimeDrag
+from understudy.studio.edit.constraints import Constraints, constraints_from_document
+from understudy.studio.edit.drags import (
+    DragProtocol,
+    DragResult,
+    DragTarget,
+    PointDrag,
+    PoseDrag,
+    RetimeDrag,
+    SpeedDrag,
+)
 from understudy.studio.edit.view import CharacterView, EditView
-from understudy.studio.messages.edit import EditChannel, EditState, MotionCurveEntry
+from understudy.studio.messages.edit import EditChange, EditChannel, EditState, MotionCurveEntry, StanceEntry
 
 CONTENT_VERSION = 1
 CONTENT_ENDING = ".npz"
@@ -68,12 +78,13 @@ class EditedClip:
         self.pairs = poses.has_pairs(rig)
         self.committed = reduction.original_keys(animation) if curves is None else curves
         self.baked = self._is_baked(self.committed)
-        self.view = EditView(self.ground, packer, self.committed, self.origin, self._seconds())
+        self.stances = find_stances(rig, self.committed)  # now, so that no click waits for them
+        self.view = EditView(self.ground, packer, self.committed, self.origin, self._seconds(), not self.baked)
         self.gesture: DragProtocol | None = None
         self.step: DragResult | None = None  # the last result of the drag
 
     def _is_baked(self, curves: Curves) -> bool:
-        """Whether the curves must be reduced first; curves with fewer keys than the clip were reduced already."""
+        """Whether every frame is a key; curves with fewer keys than the clip were reduced already."""
         return curves.key_count >= self.source_keys and reduction.is_baked(curves)
 
     def _seconds(self) -> float:
@@ -85,8 +96,10 @@ class EditedClip:
         self.gesture = None
         other = curves.channels != self.committed.channels
         self.committed = curves
-        self.baked = self._is_baked(curves)
-        if other or self._seconds() != self.view.seconds:
+        baked, self.baked = self.baked, self._is_baked(curves)
+        self.stances = find_stances(self.rig, curves)
+        self.view.with_keys = not self.baked
+        if baked != self.baked or other or self._seconds() != self.view.seconds:
             self.view.reset(curves, self._seconds())
             return self.view.picture()
         return self.view.show(curves, whole=True)
@@ -95,30 +108,43 @@ class EditedClip:
         """Show curves without committing them."""
         return self.view.show(curves, also=also)
 
-    def begin(self, point: Point, moment: float, operation: str, held: Constraints, edges: str) -> tuple[Array, Array]:
-        """Begin to drag a point between keys; returns its position (3,) and orientation (4,)."""
-        self._check_editable()
+    def begin(
+        self,
+        point: Point,
+        moment: float,
+        operation: str,
+        held: Constraints,
+        edges: str,
+        falloff: float | None = None,
+    ) -> tuple[Array, Array]:
+        """Begin to drag a point at a time; returns its position (3,) and orientation (4,)."""
+        self._end_gesture()
         at, curves = self._inside(moment), self.committed
-        if operation == "time":
-            self.gesture = RetimeDrag(self.rig, curves, point, at, held, edges)
+        if operation != "time":
+            self.gesture = PointDrag(self.ground, curves, point, at, operation == "turn", held, edges, falloff)
+        elif holds_feet_by_default(curves, at, at):
+            self.gesture = SpeedDrag(self.rig, curves, point, at, held, edges)
         else:
-            self.gesture = PointDrag(self.ground, curves, point, at, operation == "turn", held, edges)
+            self.gesture = RetimeDrag(self.rig, curves, point, at, held, edges)
         return self._start_drag(moment, point)
 
     def begin_pose(
         self, point: Point, moment: float, turning: bool, pins: Sequence[Point], held: Constraints, insert: bool
     ) -> tuple[Array, Array]:
         """Begin to drag a point of the pose; returns its position (3,) and orientation (4,)."""
-        self._check_editable()
+        self._end_gesture()
+        if self.baked:
+            raise InvalidInput(
+                "a pose would last one frame, because this clip has a key on every frame; move the point instead, or "
+                "reduce the clip first"
+            )
         at = self._inside(moment)
         self.gesture = PoseDrag(self.rig, self.committed, point, at, turning, pins, held, insert)
         return self._start_drag(moment, point)
 
-    def _check_editable(self) -> None:
+    def _end_gesture(self) -> None:
         if self.gesture is not None:
             self.cancel()
-        if self.baked:
-            raise InvalidInput("this clip has a key on every frame; reduce it to editable keys first")
 
     def _inside(self, moment: float) -> float:
         at = moment + self.origin
@@ -146,13 +172,15 @@ class EditedClip:
         i, j, k, w = turn.tolist()
         return DragUpdate(step, picture, (x, y, z), (i, j, k, w), 1e3 * (time.perf_counter() - began))
 
-    def end_drag(self) -> Curves | None:
-        """The curves to commit on release; None if nothing has changed."""
+    def end_drag(self) -> DragResult | None:
+        """The result to commit on release; None if there was no goal. A blocked drag may have changed nothing."""
         gesture = self.gesture
-        if gesture is None or self.step is None:
-            return None
-        curves = gesture.final_curves()
-        return None if same_curves(curves, self.committed) else curves
+        return None if gesture is None or self.step is None else gesture.release(self.step)
+
+    def held_feet(self, held: Constraints) -> tuple[StanceEntry, ...]:
+        """All stances of the clip, with whether they are held."""
+        holds = held.holds_feet(self.committed, self.committed.start, self.committed.end)
+        return tuple(stance_entry(pin, self.origin, holds and not held.is_loose(pin)) for pin in self.stances)
 
     def cancel(self) -> CharacterView:
         """End the drag and go back to the committed curves."""
@@ -164,11 +192,35 @@ class EditedClip:
         return self.view.rows(times)
 
 
+def stance_entry(pin: Pin, origin: float, held: bool = True) -> StanceEntry:
+    """A stance as the page gets it."""
+    start, stop = (pin.start or 0.0) - origin, (pin.stop or 0.0) - origin
+    return StanceEntry(pin.point.joint, round(start, TIME_DIGITS), round(stop, TIME_DIGITS), held)
+
+
+def change_entry(change: MotionChange | None, origin: float) -> EditChange | None:
+    """The change of a motion as the page gets it."""
+    if change is None:
+        return None
+    return EditChange(
+        change.asked,
+        change.furthest,
+        change.start - origin,
+        change.stop - origin,
+        change.others,
+        change.other_joint,
+        float(change.speed_ratio),
+        float(change.acceleration_ratio),
+        float(change.extra_turns),
+    )
+
+
 def edit_state(
     entry: EditEntry, editing: EditedClip, curves: Sequence[MotionCurveEntry], copied: bool, revision: int
 ) -> EditState:
     """The state of an edit, for the page."""
     view, committed = editing.view, editing.committed
+    held = constraints_from_document(entry, editing.origin)
     channels = tuple(
         EditChannel(
             curve.channel.target,
@@ -190,6 +242,7 @@ def edit_state(
         view.frame_count,
         editing.size,
         editing.baked,
+        holds_feet_by_default(committed, committed.start, committed.end),
         reduction.estimate_seconds(editing.animation) if editing.baked else 0.0,
         committed.key_count,
         editing.source_keys,
@@ -199,6 +252,8 @@ def edit_state(
         entry.holds,
         entry.limits,
         entry.stiffness,
+        held.holds_feet(committed, committed.start, committed.end),
+        editing.held_feet(held),
         tuple(curves),
         copied,
         editing.pairs,

@@ -14,6 +14,7 @@ import numpy as np
 from understudy.checks import Array
 from understudy.edit.goals import Edit
 from understudy.edit.points.states import states_of
+from understudy.edit.serialise import same_curves
 from understudy.edit.solver.problem import stiffness_of
 from understudy.edit.solver.sqp import solve
 from understudy.errors import InvalidInput
@@ -27,12 +28,13 @@ from understudy.studio.edit.constraints import (
     pin_of,
     point_of,
     with_constraint,
+    with_foot,
     with_limit,
     without_constraint,
 )
 from understudy.studio.edit.controller import EditController, edit_controller, open_clip
-from understudy.studio.edit.drags import DragTarget
-from understudy.studio.edit.edit_clip import DragUpdate
+from understudy.studio.edit.drags import DragProtocol, DragResult, DragTarget
+from understudy.studio.edit.edit_clip import DragUpdate, change_entry, stance_entry
 from understudy.studio.edit.key_edits import channel_numbers
 from understudy.studio.edit.suggestions import BlockedDrag
 from understudy.studio.edit.view import GraphEditorCurves
@@ -129,7 +131,7 @@ async def begin(session: Session, request: edit.EditBegin) -> edit.EditBegun:
     controller.suggestions.clear()
     async with controller.edit_lock:
         placement = await controller.work(
-            editing.begin, point, request.time, request.operation, constraints, request.edges
+            editing.begin, point, request.time, request.operation, constraints, request.edges, request.falloff
         )
         return await _start_drag(controller, request.time, *placement)
 
@@ -158,13 +160,20 @@ async def _start_drag(controller: EditController, time: float, place: Array, tur
     controller.send(await controller.work(controller.editing.view.picture, 0, 0))
     x, y, z = place.tolist()
     i, j, k, w = turn.tolist()
-    return edit.EditBegun(controller.gesture, (x, y, z), (i, j, k, w))
+    return edit.EditBegun(controller.gesture, (x, y, z), (i, j, k, w), _held_feet(controller))
+
+
+def _held_feet(controller: EditController) -> tuple[edit.StanceEntry, ...]:
+    """The feet that the current drag holds."""
+    editing = controller.editing
+    feet = () if editing.gesture is None else editing.gesture.feet
+    return tuple(stance_entry(pin, editing.origin) for pin in feet)
 
 
 @handles_request(edit.EditDrag)
 async def drag(session: Session, request: edit.EditDrag) -> None:
     """A new goal. It is ignored if its drag has ended, or if a newer goal waits."""
-    await _apply_drag(session, request, DragTarget(request.to, request.turn, request.factor))
+    await _apply_drag(session, request, DragTarget(request.to, request.turn, request.factor, request.falloff))
 
 
 @handles_request(edit.EditPoseDrag)
@@ -194,41 +203,62 @@ def _send_drag_update(
     """Send the frames and the outcome of a goal, and update the suggestions."""
     if controller.gesture != request.gesture:
         return
-    editing, suggestions, step = controller.editing, controller.suggestions, update.step
-    outcome = _outcome(request, update, *controller.send(update.picture))
+    suggestions = controller.suggestions
+    stage, paths = controller.send(update.picture)
+    outcome = _outcome(request.gesture, request.number, update.step, update.place, update.turn, update.ms, stage, paths)
+    controller.last_outcome = outcome
     controller.session.emit(outcome)
-    if step.blocked is not None and editing.gesture is not None:
-        suggestions.rest(BlockedDrag(editing.rig, editing.gesture.before, *step.blocked, outcome))
+    blocked = _blocked_drag(controller, update.step, outcome)
+    if blocked is not None:
+        suggestions.rest(blocked)
     else:
         suggestions.clear()
 
 
+def _blocked_drag(
+    controller: EditController, step: DragResult, outcome: edit.EditOutcome, drag: DragProtocol | None = None
+) -> BlockedDrag | None:
+    """What suggestions are computed from, for the result of a drag; None where it is reached."""
+    editing = controller.editing
+    drag = drag or editing.gesture
+    if step.blocked is None or drag is None:
+        return None
+    return BlockedDrag(editing.rig, drag.before, *step.blocked, outcome, drag.feet, editing.origin)
+
+
 def _outcome(
-    request: edit.EditDrag | edit.EditPoseDrag, update: DragUpdate, stage: int, paths: int
+    gesture: int,
+    number: int,
+    step: DragResult,
+    place: edit.Triple,
+    turn: edit.Quaternion,
+    ms: float,
+    stage: int,
+    paths: int,
 ) -> edit.EditOutcome:
-    step = update.step
     moved = step.start_distance - step.distance
     blocks = tuple(
         edit.EditObstacle(block.kind, block.what, moved, step.start_distance, block.share, block.sentence)
         for block in step.obstacles
     )
     return edit.EditOutcome(
-        request.gesture,
-        request.number,
+        gesture,
+        number,
         step.reached,
         step.distance,
         step.angle,
         step.drift,
-        round(update.ms, 3),
-        update.place,
-        update.turn,
-        None if step.reached else update.place,
+        round(ms, 3),
+        place,
+        turn,
+        None if step.reached else place,
         "" if step.reached else (blocks[0].sentence if blocks else "the goal cannot be reached with these keys"),
         blocks,
         (),
         False,
         stage,
         paths,
+        step.radius,
     )
 
 
@@ -251,19 +281,46 @@ async def _finish_drag(session: Session, gesture: int, commit: bool) -> edit.Edi
     if gesture != controller.gesture or not gesture:
         raise InvalidInput("this drag has ended already")
     async with controller.edit_lock:
-        drag = editing.gesture
-        curves = await controller.work(editing.end_drag) if commit else None
+        drag, feet, last = editing.gesture, _held_feet(controller), controller.last_outcome
+        result = await controller.work(editing.end_drag) if commit else None
         controller.gesture = 0
-        if curves is None or drag is None:
+        if result is None or drag is None:
             controller.send(await controller.work(editing.cancel))
-            if not commit:
-                suggestions.clear()
-            else:
-                suggestions.compute_now()
+            suggestions.clear()
             return edit.EditEnded(editing.committed.key_count, False)
-        ended = await controller.keep(curves, drag.note)
+        if same_curves(result.curves, editing.committed):
+            controller.send(await controller.work(editing.cancel))
+            ended = edit.EditEnded(editing.committed.key_count, False)
+        else:
+            ended = await controller.keep(result.curves, drag.note)
+        if last is not None and last.gesture == gesture:
+            place, turn = await controller.work(editing.view.where, drag.point, drag.time)
+            _announce_release(controller, last, drag, result, (place, turn), feet)
     suggestions.compute_now()
     return ended
+
+
+def _announce_release(
+    controller: EditController,
+    last: edit.EditOutcome,
+    drag: DragProtocol,
+    result: DragResult,
+    placement: tuple[Array, Array],
+    feet: tuple[edit.StanceEntry, ...],
+) -> None:
+    """Send the result of the patient search at the release, and prepare suggestions where it is blocked."""
+    x, y, z = placement[0].tolist()
+    i, j, k, w = placement[1].tolist()
+    at, orientation = (x, y, z), (i, j, k, w)
+    outcome = replace(
+        _outcome(last.gesture, last.number, result, at, orientation, last.ms, last.frame, last.paths),
+        released=True,
+        change=change_entry(result.change, controller.editing.origin),
+        feet=feet,
+    )
+    controller.session.emit(outcome)
+    blocked = _blocked_drag(controller, result, outcome, drag)
+    controller.suggestions.adopt(blocked)
 
 
 @handles_request(edit.EditAcceptSuggestion)
@@ -344,6 +401,28 @@ async def release(session: Session, request: edit_keys.EditRelease) -> None:
     """Remove a constraint."""
     controller = edit_controller(session)
     controller.put(without_constraint(controller.entry, request.held), "release")
+
+
+@handles_request(edit_keys.EditHoldFeet)
+async def hold_feet(session: Session, request: edit_keys.EditHoldFeet) -> None:
+    """Hold the feet that stand, or do not."""
+    controller = edit_controller(session)
+    note = "let the feet go" if request.hold is False else "hold the feet"
+    controller.put(replace(controller.entry, hold_feet=request.hold), note)
+
+
+@handles_request(edit_keys.EditHoldFoot)
+async def hold_foot(session: Session, request: edit_keys.EditHoldFoot) -> None:
+    """Let one foot go during a stance, or hold it again."""
+    controller = edit_controller(session)
+    stances = [each for each in controller.state().feet if each.joint == request.joint]
+    stance = next((each for each in stances if each.start - 1e-6 <= request.time <= each.stop + 1e-6), None)
+    if stance is None:
+        raise InvalidInput(f"{request.joint!r} does not stand at {request.time:.4g} s")
+    entry = with_foot(controller.entry, request.joint, (stance.start, stance.stop), request.hold)
+    if request.hold and not controller.state().hold_feet:
+        entry = replace(entry, hold_feet=True)
+    controller.put(entry, f"{'hold' if request.hold else 'let go'} {request.joint}")
 
 
 @handles_request(edit_keys.EditLimit)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from understudy.character import Curves
 from understudy.edit import keys
+from understudy.edit.outcome import EditResult
 from understudy.edit.serialise import same_curves
-from understudy.edit.sketches import sketch_path
+from understudy.edit.sketches import SKETCH_SETTINGS, sketch_path
+from understudy.edit.solver.sqp import SolverSettings
 from understudy.errors import InvalidInput
 from understudy.studio.edit import key_edits, poses
-from understudy.studio.edit.constraints import point_of, span_of_change
+from understudy.studio.edit.constraints import point_of
 from understudy.studio.edit.controller import EditController, edit_controller
+from understudy.studio.edit.edit_clip import change_entry
 from understudy.studio.edit.reduction import reduce_animation
 from understudy.studio.edit.view import CharacterView
 from understudy.studio.jobs import JobCancelled
@@ -21,6 +25,11 @@ from understudy.studio.registry import handles_request
 
 if TYPE_CHECKING:
     from understudy.studio.session import Session
+
+# Of a preview while the stroke is drawn: a few steps show the shape.
+PREVIEW_SETTINGS = replace(
+    SKETCH_SETTINGS, tolerance=1e-2, iterations=8, programs=24, window_iterations=6, window_rounds=1
+)
 
 
 @handles_request(edit_keys.EditKey)
@@ -119,39 +128,64 @@ async def abandon(session: Session, request: edit_keys.EditAbandon) -> None:
 
 @handles_request(edit.EditSketch)
 async def draw(session: Session, request: edit.EditSketch) -> edit.EditSketched:
-    """Let a point follow a stroke."""
+    """Let a point follow a stroke, or show how it would."""
     controller = edit_controller(session)
     editing, constraints = controller.editing, controller.constraints
-    if editing.baked:
-        raise InvalidInput("this clip has a key on every frame; reduce it to editable keys first")
     start, stop = request.start + editing.origin, request.stop + editing.origin
-    low, high = span_of_change(editing.committed, [start, stop])
-    contacts = [each for each in constraints.contacts if each.stop > low and each.start < high]
-    holds = [each for each in constraints.holds if low < each.time < high]
     point = point_of(request.point)
-    async with controller.edit_lock:
-        job = session.jobs.run(
-            f"sketch {point.name}",
-            lambda progress, cancelled: sketch_path(
-                editing.rig,
-                editing.committed,
-                point,
-                request.stroke,
-                start,
-                stop,
-                *constraints.pins,
-                *contacts,
-                *holds,
-                *constraints.limits,
-                stiffness=constraints.stiffness,
-            ),
-            "sketch",
+    contacts, holds = constraints.near(editing.committed, [start, stop], request.falloff)
+
+    def solve(settings: SolverSettings | None = None) -> EditResult:
+        curves = editing.committed
+        feet = constraints.standing_feet(editing.rig, curves, [point], start, stop, request.falloff)
+        return sketch_path(
+            editing.rig,
+            curves,
+            point,
+            request.stroke,
+            start,
+            stop,
+            *constraints.pins,
+            *feet,
+            *contacts,
+            *holds,
+            *constraints.limits,
+            stiffness=constraints.stiffness,
+            falloff=request.falloff,
+            settings=settings,
         )
+
+    if request.preview:
+        return await _preview_sketch(controller, lambda: solve(PREVIEW_SETTINGS))
+    async with controller.edit_lock:
+        job = session.jobs.run(f"sketch {point.name}", lambda progress, cancelled: solve(), "sketch")
         outcome = await job.result()
         if not same_curves(outcome.curves, editing.committed):
             await controller.keep(outcome.curves, f"sketch {point.name}")
+    return _sketched(outcome, editing.origin)
+
+
+async def _preview_sketch(controller: EditController, solve: Callable[[], EditResult]) -> edit.EditSketched:
+    """Show the result of a stroke without keeping it; of waiting previews only the newest runs."""
+    editing = controller.editing
+    results: list[EditResult] = []
+
+    def work() -> Callable[[], None]:
+        results.append(solve())
+        picture = editing.preview(results[0].curves, controller.missing())
+        return lambda: _send_picture(controller, picture)
+
+    await controller.run_newest(work)
+    if not results:
+        return edit.EditSketched(False, 0.0, "", (), replaced=True)
+    return _sketched(results[0], editing.origin)
+
+
+def _sketched(outcome: EditResult, origin: float) -> edit.EditSketched:
     sentence = outcome.obstacles[0].sentence if outcome.obstacles and not outcome.reached else ""
-    return edit.EditSketched(outcome.reached, outcome.distance, sentence, outcome.notes)
+    return edit.EditSketched(
+        outcome.reached, outcome.distance, sentence, outcome.notes, change_entry(outcome.change, origin)
+    )
 
 
 @handles_request(edit.EditReduce)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, cast
 
 from understudy.character import Curves
 from understudy.character.rig import PosedRig
-from understudy.edit.goals import Edit
+from understudy.edit.goals import Contact, Edit, Hold, Pin
 from understudy.edit.outcome import EditResult, Suggestion
 from understudy.edit.solver.suggestions import suggest
 from understudy.errors import InvalidInput, UnderstudyError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from understudy.studio.session import Session
 
 SuggestionKind = Literal["release", "widen", "insert"]
+ConstraintKind = Literal["", "pin", "contact", "hold", "foot"]
 POINTER_REST_SECONDS = 0.35  # seconds without a goal after which the pointer counts as resting
 
 
@@ -30,6 +32,8 @@ class BlockedDrag:
     edit: Edit
     outcome: EditResult
     event: EditOutcome
+    feet: tuple[Pin, ...] = ()  # of the edit's pins, those of feet that stand
+    origin: float = 0.0  # seconds, the beginning of the clip on the file's clock
 
 
 class SuggestionWorker:
@@ -53,6 +57,19 @@ class SuggestionWorker:
         self.blocked = blocked
         self._task = asyncio.get_running_loop().create_task(self._compute(blocked, POINTER_REST_SECONDS))
 
+    def adopt(self, blocked: BlockedDrag | None) -> None:
+        """Set the blocked drag as it was released; None where the release has reached its goal.
+
+        Suggestions that are known for the same result stay, and are sent with it.
+        """
+        known = self.suggestions
+        same = blocked is not None and self.blocked is not None and self.blocked.outcome is blocked.outcome
+        self.clear()
+        self.blocked = blocked
+        if blocked is not None and same and known is not None:
+            self.suggestions = known
+            self._session.emit(replace(blocked.event, offers=_entries(known, blocked)))
+
     def compute_now(self) -> None:
         """The pointer was released: compute the suggestions now, unless they are known."""
         blocked = self.blocked
@@ -72,8 +89,7 @@ class SuggestionWorker:
         if self.blocked is not blocked:
             return  # the pointer has moved meanwhile
         self.suggestions = suggestions
-        entries = tuple(suggestion_entry(number, suggestion) for number, suggestion in enumerate(suggestions))
-        self._session.emit(replace(blocked.event, offers=entries, pending=False))
+        self._session.emit(replace(blocked.event, offers=_entries(suggestions, blocked), pending=False))
 
     def get_suggestion(self, which: int) -> tuple[BlockedDrag, Suggestion]:
         """The blocked drag and one of its suggestions."""
@@ -84,12 +100,33 @@ class SuggestionWorker:
         return self.blocked, self.suggestions[which]
 
 
-def suggestion_entry(number: int, suggestion: Suggestion) -> SuggestionEntry:
+def _entries(suggestions: Sequence[Suggestion], blocked: BlockedDrag) -> tuple[SuggestionEntry, ...]:
+    return tuple(suggestion_entry(number, one, blocked) for number, one in enumerate(suggestions))
+
+
+def suggestion_entry(number: int, suggestion: Suggestion, blocked: BlockedDrag) -> SuggestionEntry:
     """A suggestion as the browser client gets it."""
-    outcome = suggestion.outcome
+    outcome, before, after = suggestion.outcome, blocked.edit, suggestion.edit
+    kinds: list[tuple[ConstraintKind, Sequence[Pin | Contact | Hold], Sequence[Pin | Contact | Hold]]] = [
+        ("pin", before.pins, after.pins),
+        ("contact", before.contacts, after.contacts),
+        ("hold", before.holds, after.holds),
+    ]
+    gone = [(name, goal) for name, old, new in kinds for goal in old if goal not in new]
+    kind: ConstraintKind = ""
+    start, stop = None, None
+    if suggestion.kind == "release" and gone:
+        kind, goal = gone[0]
+        start, stop = (goal.time, goal.time) if isinstance(goal, Hold) else (goal.start, goal.stop)
+        kind = "foot" if goal in blocked.feet else kind
     return SuggestionEntry(
         which=number,
         way=cast(SuggestionKind, suggestion.kind),
+        what=suggestion.what,
+        constraint=kind,
+        start=None if start is None else start - blocked.origin,
+        stop=None if stop is None else stop - blocked.origin,
+        falloff=after.falloff if suggestion.what == ("falloff",) else None,
         sentence=suggestion.sentence,
         reached=outcome.reached,
         keys=suggestion.keys,

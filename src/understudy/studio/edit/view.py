@@ -58,8 +58,17 @@ class GraphEditorCurves:
 class EditView:
     """The view of the curves of one character. Arguments are seconds from the beginning of the clip."""
 
-    def __init__(self, ground: RigCache, packer: FramePacker, curves: Curves, origin: float, seconds: float) -> None:
+    def __init__(
+        self,
+        ground: RigCache,
+        packer: FramePacker,
+        curves: Curves,
+        origin: float,
+        seconds: float,
+        with_keys: bool = True,
+    ) -> None:
         self.packer, self.origin = packer, origin
+        self.with_keys = with_keys  # whether motion curves mark their keys; not where every frame is one
         self._ground = ground
         self.curves = curves
         self.time = 0.0
@@ -108,7 +117,9 @@ class EditView:
         self._follow(CurveChange(0, table.frames, np.arange(len(table.times))))
 
     def _keys_of(self, number: int) -> Array:
-        """(K,) the times of the keys that shape a point's path, without near duplicates."""
+        """(K,) the times of the keys that shape a point's path, without near duplicates; none without keys to mark."""
+        if not self.with_keys:
+            return np.zeros(0)
         columns = self._tracks.columns_moving_point(number)
         owners = np.unique(np.searchsorted(self.curves.channels.offsets, columns, side="right") - 1)
         times = np.sort(np.concatenate([np.zeros(0), *(self.curves.curves[i].times for i in owners)]))

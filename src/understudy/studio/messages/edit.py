@@ -19,6 +19,7 @@ Quaternion = tuple[float, float, float, float]
 Number = Annotated[int, Range(least=0, most=2**32 - 1)]
 Factor = Annotated[float, Range(least=0.05, most=20.0)]
 Metres = Annotated[float, Range(least=1e-6, most=1e3)]
+Falloff = Annotated[float, Range(least=0.02, most=60.0)]
 DragKind = Literal["move", "turn", "time"]
 
 
@@ -45,6 +46,16 @@ class MotionCurveEntry:
 
 
 @dataclass(frozen=True)
+class StanceEntry:
+    """A foot that stands from `start` to `stop`; `held` unless it was let go or feet are not held."""
+
+    joint: str
+    start: float
+    stop: float
+    held: bool
+
+
+@dataclass(frozen=True)
 class EditState:
     """The open edit. It changes with keys and constraints, not during a drag."""
 
@@ -56,7 +67,8 @@ class EditState:
     rate: float
     frames: int
     size: float  # of the character, m
-    baked: bool  # a key on about every frame; it must be reduced before editing
+    baked: bool  # a key on about every frame: drags are offsets over its frames, and keys are not shown
+    windowed: bool  # keys come from a fitter, or the clip is baked: drags have a falloff
     estimate: float  # seconds that a reduction takes, roughly; 0 if it is not baked
     keys: int  # of all channels; no drag changes it
     source_keys: int  # of the clip itself
@@ -66,6 +78,8 @@ class EditState:
     holds: tuple[HoldEntry, ...]
     limits: tuple[LimitEntry, ...]
     stiffness: dict[str, float]
+    hold_feet: bool
+    feet: tuple[StanceEntry, ...]  # all stances of the clip
     curves: tuple[MotionCurveEntry, ...]
     copied: bool  # whether a pose can be pasted
     pairs: bool  # whether the joints have a left and a right, so that poses can be mirrored
@@ -153,11 +167,12 @@ class EditGhosts(Request):
 
 @dataclass(frozen=True)
 class EditBegun:
-    """A drag has begun, with the position and orientation of its point."""
+    """A drag has begun, with the position and orientation of its point, and the feet that it holds."""
 
     gesture: int
     place: Triple
     turn: Quaternion
+    feet: tuple[StanceEntry, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -170,11 +185,15 @@ class EditBegin(Request):
     point: PointRef
     time: Seconds
     edges: Literal["smooth", "broken"] = "smooth"
+    falloff: Falloff | None = None  # seconds, the radius of the window; None takes it from the spacing of keys
 
 
 @dataclass(frozen=True)
 class EditDrag(Request):
-    """The goal of the drag: a move has `to`, a rotation `turn`, timing `factor` (2 is twice as fast)."""
+    """The goal of the drag: a move has `to`, a rotation `turn`, timing `factor` (2 is twice as fast).
+
+    Another `falloff` than before prepares the drag again, from the curves before it.
+    """
 
     kind: ClassVar[str] = "editDrag"
     gesture: Number
@@ -182,6 +201,7 @@ class EditDrag(Request):
     to: Triple | None = None
     turn: Quaternion | None = None
     factor: Factor | None = None
+    falloff: Falloff | None = None
 
 
 @dataclass(frozen=True)
@@ -246,18 +266,38 @@ class EditPoseEnd(Request):
 
 
 @dataclass(frozen=True)
+class EditChange:
+    """How an edit changed the motion as a whole, measured on the finished curves."""
+
+    asked_m: float  # metres, the longest way that was asked for
+    furthest_m: float  # metres, the furthest move of a dragged point at any time
+    start: float  # seconds, from when on anything moves
+    stop: float  # seconds, until when
+    others_m: float  # metres, the largest move of a joint outside the dragged limb
+    other_joint: str
+    speed_ratio: float  # peak speed of the dragged points over that before the edit
+    acceleration_ratio: float
+    extra_turns: float  # whole turns of a joint that it did not make before
+
+
+@dataclass(frozen=True)
 class EditSketched:
-    """How well the point follows the stroke."""
+    """How well the point follows the stroke. A preview that a newer one replaced has `replaced` and no figures."""
 
     reached: bool
     distance: float
     sentence: str
     notes: tuple[str, ...]
+    change: EditChange | None = None
+    replaced: bool = False
 
 
 @dataclass(frozen=True)
 class EditSketch(Request):
-    """Let a point follow a stroke from one time to another, as one undo step. It takes a second or two."""
+    """Let a point follow a stroke from one time to another, as one undo step. It takes a second or two.
+
+    A preview shows the result without keeping it (`EditAbandon` ends it); of waiting previews only the newest runs.
+    """
 
     kind: ClassVar[str] = "editSketch"
     result: ClassVar[Any] = EditSketched
@@ -265,13 +305,15 @@ class EditSketch(Request):
     stroke: Annotated[tuple[Triple, ...], Range(longest=4000)]
     start: Seconds
     stop: Seconds
+    falloff: Falloff | None = None  # seconds before and after the stroke
+    preview: bool = False
 
 
 @dataclass(frozen=True)
 class EditObstacle:
     """One thing that keeps an edit from its goal. The distances are those of the edit, not of this obstacle alone."""
 
-    kind: str  # pin, contact, hold, limit, handle, reach
+    kind: str  # pin, contact, hold, limit, handle, reach, path
     target: str  # the point, column or joint, as sentences name it
     reached_m: float  # metres of the way to the goal that the point has come nearer
     required_m: float  # metres of the whole way; 0 for a rotation
@@ -285,6 +327,11 @@ class SuggestionEntry:
 
     which: int
     way: Literal["release", "widen", "insert"]
+    what: tuple[str, ...]  # the released point; "falloff", "range", "edges" or columns; the channels with a key
+    constraint: Literal["", "pin", "contact", "hold", "foot"]  # that is released
+    start: float | None  # seconds, of the released constraint
+    stop: float | None
+    falloff: float | None  # seconds, the wider radius
     sentence: str
     reached: bool
     keys: int  # how many keys it adds
@@ -299,7 +346,8 @@ class SuggestionEntry:
 class EditOutcome(Event):
     """The result of one drag goal. `frame` and `paths` are the numbers of its frames (streams 0 and 2).
 
-    A blocked result is sent again with suggestions (`offers`), after the pointer has rested or was released.
+    A blocked result is sent again with suggestions (`offers`), after the pointer has rested or was released. At the
+    release a patient search finishes the drag: its result is `released`, with the `change` of the motion.
     """
 
     kind: ClassVar[str] = "editOutcome"
@@ -319,3 +367,7 @@ class EditOutcome(Event):
     pending: bool  # suggestions are being computed
     frame: int
     paths: int
+    radius: float | None = None  # seconds, of the window; None where only tangents change
+    released: bool = False
+    change: EditChange | None = None
+    feet: tuple[StanceEntry, ...] = ()  # that were held, at the release

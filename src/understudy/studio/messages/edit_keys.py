@@ -70,6 +70,24 @@ class EditRelease(Request):
 
 
 @dataclass(frozen=True)
+class EditHoldFeet(Request):
+    """Hold the feet that stand while something else is dragged, or do not; None: as the clip's keys suggest."""
+
+    kind: ClassVar[str] = "editHoldFeet"
+    hold: bool | None
+
+
+@dataclass(frozen=True)
+class EditHoldFoot(Request):
+    """Let go the foot that stands at a time, or hold it again."""
+
+    kind: ClassVar[str] = "editHoldFoot"
+    joint: Name
+    time: Seconds
+    hold: bool
+
+
+@dataclass(frozen=True)
 class EditLimit(Request):
     """Keep a column within a range, radians or metres; without low and high the limit is removed.
 
