@@ -52,6 +52,7 @@ from understudy.errors import InvalidInput, join_names
 from understudy.maths import quaternion
 
 FIRST_CONSTRAINT_SAMPLES = 9  # times of a constraint over a span at first; more are added where it drifts
+WINDOW_SAMPLES = 13  # the same within the window of an edit, where keys are close and most of the change is
 DRIFT_SAMPLES_PER_S = 60.0  # at which drift is measured, whatever the frame rate: curves are smooth
 MIN_DRIFT_SAMPLES, MAX_DRIFT_SAMPLES = 32, 400  # of one span of a constraint
 
@@ -375,7 +376,11 @@ def _constraint_targets(
     rows, sharp = [], tangents.sharp_times(1 / DRIFT_SAMPLES_PER_S)
     for g, goal in enumerate(kept):
         spans = tangents.changeable_spans(states.influence_mask[number[goal.point]].any(axis=0))
-        for time in _constraint_times(goal, spans, rate, np.zeros(0) if few else sharp, few):
+        if few and isinstance(tangents, OffsetVariables) and not isinstance(goal, Hold):
+            times = _window_times(goal, spans, tangents.window)
+        else:
+            times = _constraint_times(goal, spans, rate, np.zeros(0) if few else sharp, few)
+        for time in times:
             rows.append((number[goal.point], time, g, parts_of(goal)))
     point, goals = (np.array([row[i] for row in rows], np.int64) for i in (0, 2))
     parts = np.array([row[3] for row in rows], bool).reshape(-1, 2)
@@ -387,6 +392,21 @@ def _constraint_targets(
         before = point_targets(tangents, point, np.array(starts, float), goals, parts)
     place, turn = point_states(states, tangents, before, np.zeros(tangents.count))
     return replace(targets, place=place, turn=turn)
+
+
+def _window_times(goal: Pin | Contact, spans: list[Range], window: Window) -> Array:
+    """The first sample times of a constraint: most within the window, a few where the change fades beyond it."""
+    low = -np.inf if goal.start is None else goal.start
+    high = np.inf if goal.stop is None else goal.stop
+    inner = (window.start - window.radius, window.stop + window.radius)
+    times = [np.zeros(0)]
+    for a, b in spans:
+        a, b = max(a, low), min(b, high)
+        for (start, stop), count in ((inner, WINDOW_SAMPLES), ((a, inner[0]), 3), ((inner[1], b), 3)):
+            start, stop = max(start, a), min(stop, b)
+            if stop > start:
+                times.append(np.linspace(start, stop, min(count, max(3, int((stop - start) * DRIFT_SAMPLES_PER_S)))))
+    return np.unique(np.concatenate(times))
 
 
 def _constraint_times(goal: Constraint, spans: list[Range], rate: float, sharp: Array, few: bool) -> Array:

@@ -81,7 +81,7 @@ class SolverSettings:
 
 
 # For scripts and suggestions, which may take longer than a drag.
-SCRIPT_SETTINGS = SolverSettings(iterations=12, programs=48, window_iterations=60, window_rounds=3)
+SCRIPT_SETTINGS = SolverSettings(iterations=12, programs=48, window_iterations=60, window_rounds=5)
 
 
 @dataclass(frozen=True)
