@@ -44,6 +44,7 @@ LIMIT_MARGIN = 1e-3  # of a unit: limits are aimed at from inside
 LIMIT_SAMPLES_PER_S = 60.0
 MAX_OVERSHOOT = 1.6  # furthest move of a point over the way that was asked for
 OVERSHOOT_WEIGHTS = (10.0, 100.0, 1000.0)  # on the path, and under the constraints, until the point is not thrown
+MET_GAP = 2e-4  # sizes, radians: goals and constraints nearer than this are met for a waiting pointer
 MIN_GAIN = 0.01  # of the merit: a step that promises less ends the search
 # Radians that a step may turn a column at most, at first and at least. The share of its promised gain that a step must
 # keep, and from which on the next may be longer; the factors of both.
@@ -77,6 +78,7 @@ class WindowSearch:
         self.asked = join_targets(moves, self.paths, held)
         rows = (moves.rows, self.paths.rows, held.rows)
         self.weight = np.repeat([GOAL_WEIGHT, path_weight, hold_weight], rows)
+        self.hard = np.flatnonzero(np.repeat([True, False, True], rows))
         self.limits = _limit_samples(problem)
         counts = np.diff(self.variables.first)
         self._block_sizes = np.repeat(counts, counts).astype(float)
@@ -117,20 +119,25 @@ class WindowSearch:
             np.cross(jacobian[:, 3:], jacobian[:, :3], axis=1) if slopes else jacobian,
         )
 
-    def run(self, z: Array, iterations: int) -> tuple[Array, int]:
-        """The variables of the minimum, and the number of steps, each of which measures the rows once."""
+    def run(self, z: Array, iterations: int, patient: bool = True) -> tuple[Array, int]:
+        """The variables of the minimum, and the number of steps, each of which measures the rows once.
+
+        Without patience the search ends as soon as goals and constraints are met.
+        """
         now = self.rows(z)
         merit = _merit(z, now)
-        trust, steps, outdated = MAX_TURN, 0, False
+        trust, steps, outdated, bent = MAX_TURN, 0, False, patient
         while steps < iterations and len(z):
             now = self.rows(z) if outdated else now
-            trial = self._bounded_step(now, z, trust)
+            trial = self._bounded_step(now, z, trust, bent)
             expected = _merit(trial, now._replace(residual=now.residual - now.matrix @ (trial - z)))
             if merit - expected < MIN_GAIN * merit:
                 break
             steps += 1
-            lower = _merit(trial, self.rows(trial, slopes=False))
+            after = self.rows(trial, slopes=False)
+            lower = _merit(trial, after)
             kept = (merit - lower) / (merit - expected)  # the share of the promise
+            bent = bent or kept < GOOD_KEPT_SHARE
             if kept < MIN_KEPT_SHARE:
                 trust, outdated = TRUST_SHRINKAGE * trust, False
                 if trust < MIN_TURN:
@@ -138,22 +145,25 @@ class WindowSearch:
                 continue
             merit, z, outdated = lower, trial, True
             trust = min(MAX_TURN, TRUST_GROWTH * trust) if kept > GOOD_KEPT_SHARE else trust
+            if not patient and np.abs(after.residual[self.hard]).max(initial=0.0) < MET_GAP:
+                break
         return z, steps
 
-    def _bounded_step(self, now: WindowRows, z: Array, trust: float) -> Array:
+    def _bounded_step(self, now: WindowRows, z: Array, trust: float, bent: bool) -> Array:
         """The step towards the minimum, damped where states are not linear.
 
         A straight limb under tension resists a turn that the linearised problem believes in: the force f on a target
-        bends the merit by -f . d2x of each column (`_stiffness`). Columns that would turn by more than `trust` are
-        damped as well, and the others do more.
+        bends the merit by -f . d2x of each column (`_stiffness`); `bent` says whether to look at that. Columns that
+        would turn by more than `trust` are damped as well, and the others do more.
         """
         variables = self.variables
-        stiffness = damping = np.zeros(len(z))
+        stiff = stiffness = damping = np.zeros(len(z))
         for _ in range(MAX_STEP_ROUNDS):
             trial, force = _solve_rows(now, z, damping)
             turned = np.abs(variables.offset(self.asked.grid, trial - z)).max(axis=0) / self.problem.unit
             excess = (turned * self.turning / trust)[variables.column]
-            stiff = np.maximum(self._stiffness(now, force), 0.5 * stiffness)
+            if bent:
+                stiff = np.maximum(self._stiffness(now, force), 0.5 * stiffness)
             if excess.max(initial=0.0) <= 1.3 and (stiff <= 1.5 * damping + 0.5).all():
                 break
             stiffness = stiff
@@ -184,9 +194,15 @@ def search_window(
     """The variables that meet the goals of `moves`, from z on, the number of steps, the samples of the constraints with
     those that were added, and the drift of the constraints on the dense grid.
 
-    `rounds` are those of adding samples; with one there is no second search and no bound on the overshoot.
+    `rounds` are those of adding samples. With one, for a pointer that waits, half of the samples are looked at, and
+    neither is there a second search nor a bound on the overshoot.
     """
-    steps, drift = 0, _measure(problem, problem.dense, z, slopes=False)
+    if rounds == 1:  # a pointer is waiting
+        few = held.thin()
+        z, steps = WindowSearch(problem, moves, few, PATH_WEIGHT, CONSTRAINT_WEIGHT).run(z, iterations, patient=False)
+        drift = _measure(problem, few, z, slopes=False)
+        return z, steps, held, drift if drift.largest <= drift_tolerance else _measure(problem, problem.dense, z, False)
+    steps = 0
     for turn in range(rounds):
         z, count = WindowSearch(problem, moves, held, PATH_WEIGHT, CONSTRAINT_WEIGHT).run(z, iterations)
         steps += count
@@ -197,8 +213,6 @@ def search_window(
         if more is None:
             break
         held = more
-    if rounds == 1:  # a pointer is waiting
-        return z, steps, held, drift
     if drift.largest > drift_tolerance:
         tight = WindowSearch(problem, moves, held, PATH_WEIGHT, TIGHT_CONSTRAINT_WEIGHT)
         tighter, count = tight.run(z, iterations)
@@ -233,10 +247,12 @@ def _merit(z: Array, rows: WindowRows) -> float:
 
 def _solve_rows(now: WindowRows, z: Array, damping: Array) -> tuple[Array, Array]:
     """The minimum of the linearised problem, each variable damped towards z by `damping` (N,), and the forces (M,)."""
+    from scipy.linalg.blas import dsyrk
     from scipy.linalg.lapack import dposv
 
     scale = 1 / (1 + damping)
-    k = (now.matrix * scale) @ now.matrix.T
+    root = now.matrix * np.sqrt(scale) if damping.any() else now.matrix
+    k = dsyrk(1.0, root.T, trans=1)  # the upper half
     k.flat[:: len(k) + 1] += 1 / now.weight + RIDGE_RATIO * k.diagonal().max(initial=0.0)
     _, force, failed = dposv(k, now.residual + now.matrix @ (scale * z), overwrite_a=True)
     if failed:
