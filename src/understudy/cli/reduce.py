@@ -1,4 +1,4 @@
-"""`understudy reduce`: the fewest keys that keep a dense clip within a tolerance."""
+"""`understudy reduce`: few keys that keep a dense clip within a tolerance."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from understudy.character import Asset
 
 GLTF_ENDINGS = (".glb", ".gltf")
-GLTF_SETTINGS = {"rotations": "quaternion", "handles": "thirds"}  # exact in glTF's cubic splines
-CURVE_SETTINGS = {"rotations": "euler"}  # angles need fewer keys
+GLTF_SETTINGS = {"keys": "fewest", "rotations": "quaternion", "handles": "thirds"}  # exact in glTF's cubic splines
+CURVE_SETTINGS = {"keys": "poses", "rotations": "euler"}  # for editing; angles need fewer keys
 
 
 @click.command(name="reduce", short_help="Reduce dense clips to few keys with free tangents.")
@@ -33,20 +33,19 @@ CURVE_SETTINGS = {"rotations": "euler"}  # angles need fewer keys
     type=options.Millimetres(1e-6, 1e6),
     required=True,
     metavar="MM",
-    help="How far a joint may be from where it was, at any frame: millimetres, or with a unit as 2cm or 0.02m.",
+    help="How far a joint may be from where it was, at any time: millimetres, or with a unit as 2cm or 0.02m.",
 )
 @click.option(
     "--angle",
     type=options.Finite(1e-6, 180),
     metavar="DEGREES",
-    help="How far its turn may be from what it was; 2 by default.",
+    help="How far its turn may be from what it was; by default what moves the end of its bone by the tolerance.",
 )
 @click.option(
     "--keys",
-    type=click.Choice(["free", "shared"]),
-    default="free",
-    show_default=True,
-    help="Each channel its own key times, or the same for all.",
+    type=click.Choice(["poses", "fewest", "shared", "free"]),
+    help="poses: at poses, extremes and contacts, for editing; fewest (or free): for storage; shared: the same times "
+    "for all channels. By default poses, and fewest in glTF.",
 )
 @click.option("--clip", "clips", multiple=True, metavar="NAME", help="Only this clip; all of them by default.")
 @options.rate
@@ -62,7 +61,7 @@ def command(
     ending: str | None,
     tolerance: float,
     angle: float | None,
-    keys: str,
+    keys: str | None,
     clips: tuple[str, ...],
     rate: float | None,
     report: str | None,
@@ -82,9 +81,10 @@ def command(
         kind = target_ending(target, ending)
         settings = {
             "tolerance": 1e-3 * tolerance,
-            "keys": keys,
             **(GLTF_SETTINGS if kind in GLTF_ENDINGS else CURVE_SETTINGS),
         }
+        if keys is not None:
+            settings["keys"] = keys
         if angle is not None:
             settings["angle"] = math.radians(angle)
         reduced, rows = reduce_asset(asset, clips, rate, settings, quiet or as_json)
@@ -123,10 +123,9 @@ def reduce_asset(
     rigs = [rig_of(character) for character in asset.characters]
     for animation in dict.fromkeys(chosen):
         rig = next((rig for rig in rigs if rig.is_moved_by(animation)), None)
-        source = animation if rate is None else asset.clip(animation.name, rate)
         began = time.perf_counter()
         with options.progress(f"reducing {animation.name}", quiet, counted=False) as progress:
-            reduction = reduce_keys(source, rig, progress=progress, **settings)
+            reduction = reduce_keys(animation, rig, rate=rate, progress=progress, **settings)
         seconds = time.perf_counter() - began
         result = replace_animation(result, animation, reduction.curves)
         rows.append(
@@ -138,6 +137,9 @@ def reduce_asset(
                 "error_mm": round(1000 * reduction.error_m, 6),
                 "error_degrees": round(math.degrees(reduction.error_angle), 6),
                 "error_weight": round(reduction.error_weight, 6),
+                "binding": reduction.binding,
+                "used": round(reduction.used, 6),
+                "cuts_s": [round(time, 6) for time in reduction.cuts],
                 "loop": reduction.loop,
                 "seconds": round(seconds, 3),
                 "notes": list(reduction.notes),
@@ -151,4 +153,5 @@ def clip_summary(row: dict[str, Any]) -> str:
     keys = f"{row['keys_before']:,} keys to {row['keys']:,} ({100.0 * row['keys'] / max(row['keys_before'], 1):.1f} %)"
     measured = ((row["error_mm"], "mm"), (row["error_degrees"], "degrees"), (row["error_weight"], "of a weight"))
     error = " and ".join(f"{value:.3g} {unit}" for value, unit in measured if value) or "rounding"
-    return f"{row['clip']}: {keys}, within {error}, {row['seconds']:.2f} s"
+    binding = f"the {row['binding']} tolerance binds ({100.0 * row['used']:.0f} % used)"
+    return f"{row['clip']}: {keys}, within {error}; {binding}, {row['seconds']:.2f} s"

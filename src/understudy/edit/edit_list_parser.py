@@ -326,7 +326,7 @@ class _Parser(GoalReader):
         angle = settings.get("angle_degrees")
         if angle is not None:
             angle = math.radians(self.number(angle, "angle_degrees", "reduce", 1e-6, 180.0))
-        keys = self.word(settings.get("keys", "free"), "keys", "reduce", ("free", "shared"))
+        keys = self.word(settings.get("keys", "poses"), "keys", "reduce", ("poses", "fewest", "shared", "free"))
         return ReduceStep(tolerance, angle, keys)
 
     def _orders(self, value: Any) -> dict[str, str]:

@@ -141,7 +141,7 @@ class ReduceStep:
 
     tolerance: float  # metres
     angle: float | None = None  # radians
-    keys: str = "free"  # or "shared"
+    keys: str = "poses"  # or another of `reduce_keys`
 
 
 @dataclass(frozen=True)

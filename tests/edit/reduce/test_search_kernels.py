@@ -33,7 +33,8 @@ def creature(kind: str) -> tuple[JointColumns, Array]:
 def world_of(bones: JointColumns, values: Array) -> WorldState:
     joints = len(bones.parents)
     band = np.zeros((values.shape[1], len(values)))
-    return bones.world(values, np.full((len(values), joints), 100.0), np.full(joints, 10.0), band)
+    reach = np.full((len(values), joints), 100.0)
+    return bones.world(values, reach, 0.1 * reach, np.zeros(reach.shape), band)
 
 
 @pytest.mark.parametrize("kind", ["euler", "rotation"])
@@ -80,8 +81,20 @@ def test_an_aim_makes_up_for_others() -> None:
     world = world_of(bones, np.zeros((5, 6)))
     search_kernels.apply_change(world, np.array([0]), 0, np.full((1, 5), 0.003))
     wish, weight = np.empty(5), np.empty(5)
-    search_kernels.aim_column(world, 3, np.zeros(5), wish, weight)
+    search_kernels.aim_column(world, 3, np.zeros(5), 0, 5, wish, weight)
     np.testing.assert_allclose(wish, -0.003, rtol=1e-6)
-    search_kernels.aim_column(world, 3, np.full(5, 1e6), wish, weight)
+    search_kernels.aim_column(world, 3, np.full(5, 1e6), 0, 5, wish, weight)
     np.testing.assert_allclose(wish, 0, atol=1e-6)
     assert (weight > 0).all()
+
+
+def test_steps_of_planted_joints_count() -> None:
+    """A column that moves a planted joint to and fro is judged by its speed, however small the error."""
+    bones, values = creature("euler")
+    world = world_of(bones, np.repeat(values[:1], 7, axis=0))
+    world.reach_step[1:] = 1 / 1e-4
+    steady, shaking = np.full((1, 7), 1e-3), 1e-3 * (-1.0) ** np.arange(7)[None]
+    assert search_kernels.worst_error(world, np.array([0]), 0, shaking, np.inf) == pytest.approx(20)
+    assert search_kernels.worst_error(world, np.array([0]), 1, steady[:, :3], np.inf) == pytest.approx(10)
+    world.reach_step[:] = 0
+    assert search_kernels.worst_error(world, np.array([0]), 0, shaking, np.inf) == pytest.approx(0.1)

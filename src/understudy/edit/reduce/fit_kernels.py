@@ -1,7 +1,7 @@
 """One column between keys: a chain of Bezier segments fitted to samples by least squares.
 
-Times are counted in samples (two a frame). Key k has a value v, a slope and a handle length on either side; handles are
-(d, s d), so that equal slopes on both sides make a smooth key. The five numbers of a key, its state, are
+Times are counted in samples. Key k has a value v, a slope and a handle length on either side; handles are (d, s d), so
+that equal slopes on both sides make a smooth key. The five numbers of a key, its state, are
 
     0 v    1 slope in    2 length in    3 slope out    4 length out
 
@@ -13,6 +13,15 @@ derivatives are
 
 Levenberg and Marquardt's method on the weighted squares is a banded system, as a segment ties only its two keys. A weak
 pull of the lengths towards a third decides where the samples do not (a straight piece fits with any lengths).
+
+Three bounds keep curves calm where no sample looks. A segment of fewer than MIN_FITTED_SAMPLES samples is straight: a
+cubic has four numbers, and could swing between so few. Lengths are a third up to MIN_FREE_SAMPLES, and the more
+samples a segment of T has the freer,
+
+    T_free / T / 3  <=  d / T  <=  1/3 + (1 - T_free / T) / 2
+
+so that its steepest part always spans several samples. The two handles of a key differ in length by MAX_HANDLE_RATIO at
+most: otherwise a small turn of the shorter one throws the longer one about.
 """
 
 from __future__ import annotations
@@ -27,15 +36,10 @@ VALUE_SLOT, SLOPE_IN_SLOT, LENGTH_IN_SLOT, SLOPE_OUT_SLOT, LENGTH_OUT_SLOT = 0, 
 MATRIX_BANDWIDTH = 8  # a segment reaches from slot 0 of one key to slot 2 of the next: seven apart, and the diagonal
 # Weight of the pull towards a third of the length, against residuals that are one at the tolerance.
 HANDLE_LENGTH_WEIGHT = 1e-3
-MIN_TIME_HANDLE_RATIO = 0.02  # of the segment; a handle without length leaves its slope undetermined
-MAX_TIME_HANDLE_RATIO = 0.95  # of the segment; x' stays above 0.075 in its middle
-MAX_SHORT_SEGMENT_HANDLE_RATIO = 0.6  # of segments of up to four frames, where no sample would see the steep middle
-
-
-@compile_kernel(inline="always")
-def max_handle_ratio(span: float) -> float:
-    """The longest handle, as a share of a segment of `span` samples."""
-    return MAX_TIME_HANDLE_RATIO if span > 8 else MAX_SHORT_SEGMENT_HANDLE_RATIO
+MAX_HANDLE_RATIO = 3.0  # between the lengths of the two handles of a key
+MIN_FITTED_SAMPLES = 4  # samples; shorter segments are straight
+MIN_FREE_SAMPLES = 8  # samples; the handles of shorter segments are a third of them
+MAX_SAMPLES_PER_SEGMENT = 16  # samples that a fit looks at: a dozen are as good as hundreds
 
 
 @compile_kernel()
@@ -45,7 +49,7 @@ def parameter(p1: float, p2: float, u: float, guess: float) -> float:
     s, low, high = guess, 0.0, 1.0
     for _ in range(60):
         residual = ((c3 * s + c2) * s + c1) * s - u
-        if abs(residual) < 1e-11:
+        if abs(residual) < 1e-10:
             break
         if residual < 0:
             low = s
@@ -87,34 +91,93 @@ def sample_chain(keys: Array, state: Array, first: int, last: int, out: Array) -
 
 @compile_kernel(inline="always")
 def stride_of(span: int) -> int:
-    """The step in samples at which a segment is fitted: a dozen or two samples are as good as hundreds."""
-    return 1 if span <= 24 else (2 if span <= 96 else 4 if span <= 256 else 8)
+    """The step in samples at which a segment is fitted."""
+    stride = 1
+    while span > MAX_SAMPLES_PER_SEGMENT * stride:
+        stride *= 2
+    return stride
+
+
+@compile_kernel(inline="always")
+def is_straight(keys: Array, k: int, cut: Array) -> bool:
+    """Whether the segment after key k is straight: too short to be fitted, or a cut (M,) bool begins there."""
+    return keys[k + 1] - keys[k] < MIN_FITTED_SAMPLES or cut[keys[k]]
+
+
+@compile_kernel(inline="always")
+def length_bounds(span: float) -> tuple[float, float]:
+    """The shortest and the longest handle of a segment, in samples."""
+    fixed = min(MIN_FREE_SAMPLES / span, 1.0)
+    return span * fixed / 3.0, span * (1.0 / 3.0 + 0.5 * (1.0 - fixed))
 
 
 @compile_kernel()
-def chain_cost(keys: Array, state: Array, first: int, last: int, target: Array, weight: Array) -> float:
-    """Weighted sum of squares over the samples of the fit, plus the pull on the lengths."""
-    cost = 0.0
+def bound_lengths(keys: Array, state: Array, broken: Array, first: int, last: int, cut: Array) -> None:
+    """Bring handle lengths within their bounds, and make straight segments straight.
+
+    Of the two outer keys only the handles inside the chain change.
+    """
     for k in range(first, last):
-        span = keys[k + 1] - keys[k]
-        stride = stride_of(span)
-        p1, p2, s = state[k, 4] / span, 1.0 - state[k + 1, 2] / span, 0.0
-        for m in range(keys[k], keys[k + 1], stride):
-            s = parameter(p1, p2, (m - keys[k]) / span, s)
-            r = weight[m] * (_value(state[k], state[k + 1], s) - target[m])
-            cost += r * r * stride
-        cost += HANDLE_LENGTH_WEIGHT * ((state[k, 4] / span - 1 / 3) ** 2 + (state[k + 1, 2] / span - 1 / 3) ** 2)
-    r = weight[keys[last]] * (state[last, 0] - target[keys[last]])
-    return cost + r * r
+        span = float(keys[k + 1] - keys[k])
+        shortest, longest = length_bounds(span)
+        for key, slot in ((k, LENGTH_OUT_SLOT), (k + 1, LENGTH_IN_SLOT)):
+            state[key, slot] = min(max(state[key, slot], shortest), longest)
+    for k in range(first, last + 1):
+        length_in, length_out = state[k, LENGTH_IN_SLOT], state[k, LENGTH_OUT_SLOT]
+        if length_in <= 0.0 or length_out <= 0.0 or (broken[k] and k in (first, last)):
+            continue
+        if (k > first and is_straight(keys, k - 1, cut)) or (k < last and is_straight(keys, k, cut)):
+            continue
+        if k > first:
+            state[k, LENGTH_IN_SLOT] = min(length_in, MAX_HANDLE_RATIO * length_out)
+            if k == last:
+                state[k, LENGTH_IN_SLOT] = max(state[k, LENGTH_IN_SLOT], length_out / MAX_HANDLE_RATIO)
+        if k < last:
+            state[k, LENGTH_OUT_SLOT] = min(length_out, MAX_HANDLE_RATIO * length_in)
+            if k == first:
+                state[k, LENGTH_OUT_SLOT] = max(state[k, LENGTH_OUT_SLOT], length_in / MAX_HANDLE_RATIO)
+    straighten(keys, state, first, last, cut)
+
+
+@compile_kernel()
+def straighten(keys: Array, state: Array, first: int, last: int, cut: Array) -> None:
+    """Set the handles of straight segments: the slope of the chord, a third of the length."""
+    for k in range(first, last):
+        if is_straight(keys, k, cut):
+            span = float(keys[k + 1] - keys[k])
+            slope = (state[k + 1, 0] - state[k, 0]) / span
+            state[k, SLOPE_OUT_SLOT] = state[k + 1, SLOPE_IN_SLOT] = slope
+            state[k, LENGTH_OUT_SLOT] = state[k + 1, LENGTH_IN_SLOT] = span / 3.0
+
+
+@compile_kernel()
+def chain_cost(keys: Array, state: Array, first: int, last: int, target: Array, weight: Array, cut: Array) -> float:
+    """Weighted sum of squares over the samples of the fit, plus the pull on the lengths."""
+    place = np.full((last - first + 1, SLOTS_PER_KEY), -1)
+    return _assemble(keys, state, first, last, target, weight, cut, place, np.empty((0, 0)), np.empty(0))
 
 
 @compile_kernel()
 def _assemble(
-    keys: Array, state: Array, first: int, last: int, target: Array, weight: Array, place: Array, a: Array, b: Array
-) -> None:
-    """Normal equations: lower band a (n, MATRIX_BANDWIDTH) and b (n,); place (K', 5) is the row of each slot, or -1."""
+    keys: Array,
+    state: Array,
+    first: int,
+    last: int,
+    target: Array,
+    weight: Array,
+    cut: Array,
+    place: Array,
+    a: Array,
+    b: Array,
+) -> float:
+    """Normal equations: lower band a (n, MATRIX_BANDWIDTH) and b (n,); place (K', 5) is the row of each slot, or -1.
+
+    Returns the cost.
+    """
     a[:] = 0.0
     b[:] = 0.0
+    derivatives = len(b) > 0
+    cost = 0.0
     g, where = np.empty(6), np.empty(6, np.int64)
     for k in range(first, last):
         i = k - first
@@ -123,35 +186,46 @@ def _assemble(
         left, right = state[k], state[k + 1]
         whole = keys[k + 1] - keys[k]
         span, stride = float(whole), stride_of(whole)
+        straight = is_straight(keys, k, cut)
+        if straight:
+            stride = whole  # only its first key is looked at
         x1, x2 = left[4], span - right[2]
         s = 0.0
         y0, y1, y2, y3 = left[0], left[0] + left[3] * left[4], right[0] - right[1] * right[2], right[0]
+        p1, p2 = x1 / span, x2 / span
+        share = 1.0 if straight else float(stride)
         for sample in range(keys[k], keys[k + 1] + (1 if k + 1 == last else 0), stride):
             w = weight[sample]
             if w == 0.0:
                 continue
-            s = parameter(x1 / span, x2 / span, (sample - keys[k]) / span, s)
+            s = parameter(p1, p2, (sample - keys[k]) / span, s)
             m = 1.0 - s
             b0, b1, b2, b3 = m * m * m, 3.0 * m * m * s, 3.0 * m * s * s, s * s * s
+            r = w * (b0 * y0 + b1 * y1 + b2 * y2 + b3 * y3 - target[sample])
+            cost += share * r * r
+            if not derivatives:
+                continue
             dx = 3.0 * (m * m * x1 + 2.0 * m * s * (x2 - x1) + s * s * (span - x2))
             dy = 3.0 * (m * m * (y1 - y0) + 2.0 * m * s * (y2 - y1) + s * s * (y3 - y2))
             slope = dy / max(dx, 1e-9 * span)
-            r = w * (b0 * y0 + b1 * y1 + b2 * y2 + b3 * y3 - target[sample])
             g[0], g[1], g[2] = w * (b0 + b1), w * b1 * left[4], w * b1 * (left[3] - slope)
             g[3], g[4], g[5] = w * (b2 + b3), -w * b2 * right[2], w * b2 * (slope - right[1])
             for p in range(6):
                 row = where[p]
                 if row < 0:
                     continue
-                b[row] -= stride * g[p] * r
+                b[row] -= share * g[p] * r
                 for q in range(6):
                     column = where[q]
                     if 0 <= column <= row:
-                        a[row, row - column] += stride * g[p] * g[q]
+                        a[row, row - column] += share * g[p] * g[q]
         for row, length in ((where[2], left[4]), (where[5], right[2])):
+            off = length / span - 1 / 3
+            cost += HANDLE_LENGTH_WEIGHT * off * off
             if row >= 0:
                 a[row, 0] += HANDLE_LENGTH_WEIGHT / (span * span)
-                b[row] -= HANDLE_LENGTH_WEIGHT * (length / span - 1 / 3) / span
+                b[row] -= HANDLE_LENGTH_WEIGHT * off / span
+    return cost
 
 
 @compile_kernel()
@@ -187,20 +261,26 @@ def _solve_band(a: Array, b: Array, damping: float, factor: Array, x: Array) -> 
 
 
 @compile_kernel()
-def _number_slots(first: int, last: int, broken: Array, free: Array, place: Array) -> int:
+def _number_slots(keys: Array, first: int, last: int, broken: Array, free: Array, cut: Array, place: Array) -> int:
     """Rows of the unknowns: free (K', 5) slots in order, the slopes of a smooth key in one row."""
     n = 0
     for i in range(last - first + 1):
         for slot in range(SLOTS_PER_KEY):
             place[i, slot] = -1
-            outside = (i == 0 and slot in (1, 2)) or (i == last - first and slot in (3, 4))
-            if free[i, slot] and not outside:
-                joined = slot == SLOPE_OUT_SLOT and not broken[first + i] and place[i, SLOPE_IN_SLOT] >= 0
-                if joined:
-                    place[i, slot] = place[i, SLOPE_IN_SLOT]
-                else:
-                    place[i, slot] = n
-                    n += 1
+            fixed = not free[i, slot]
+            if slot != VALUE_SLOT:
+                segment = first + i - (1 if slot in (SLOPE_IN_SLOT, LENGTH_IN_SLOT) else 0)
+                fixed |= segment < first or segment >= last
+                if not fixed:
+                    short = keys[segment + 1] - keys[segment] <= MIN_FREE_SAMPLES
+                    fixed = is_straight(keys, segment, cut) or (short and slot in (LENGTH_IN_SLOT, LENGTH_OUT_SLOT))
+            if fixed:
+                continue
+            if slot == SLOPE_OUT_SLOT and not broken[first + i] and place[i, SLOPE_IN_SLOT] >= 0:
+                place[i, slot] = place[i, SLOPE_IN_SLOT]
+            else:
+                place[i, slot] = n
+                n += 1
     return n
 
 
@@ -213,6 +293,7 @@ def fit_chain(
     last: int,
     target: Array,
     weight: Array,
+    cut: Array,
     free: Array,
     iterations: int,
     enough: float,
@@ -221,38 +302,43 @@ def fit_chain(
 
     free (last - first + 1, 5) bool says which slots may move; lengths that may not are made a third. Slopes of keys
     that are not `broken` stay equal on both sides: at the ends of the chain that means both or none of them is free.
-    Gives up after three steps that leave more than `enough`.
+    cut (M,) bool says where straight segments begin. Gives up after two steps that leave more than `enough`.
     """
     count = last - first + 1
     place = np.empty((count, SLOTS_PER_KEY), np.int64)
-    n = _number_slots(first, last, broken, free, place)
+    n = _number_slots(keys, first, last, broken, free, cut, place)
+    thirds = not free[0, LENGTH_OUT_SLOT]
     for k in range(first, last):
-        span = float(keys[k + 1] - keys[k])
-        if not free[k - first, LENGTH_OUT_SLOT]:
-            state[k, LENGTH_OUT_SLOT] = span / 3.0
-        if not free[k + 1 - first, LENGTH_IN_SLOT]:
-            state[k + 1, LENGTH_IN_SLOT] = span / 3.0
-    cost = chain_cost(keys, state, first, last, target, weight)
+        if thirds:
+            state[k, LENGTH_OUT_SLOT] = state[k + 1, LENGTH_IN_SLOT] = (keys[k + 1] - keys[k]) / 3.0
+    if thirds:
+        straighten(keys, state, first, last, cut)
+    else:
+        bound_lengths(keys, state, broken, first, last, cut)
     if n == 0:
-        return cost
-    a, b, x, factor = np.empty((n, MATRIX_BANDWIDTH)), np.empty(n), np.empty(n), np.zeros((n, MATRIX_BANDWIDTH))
+        return chain_cost(keys, state, first, last, target, weight, cut)
+    a, b = np.empty((n, MATRIX_BANDWIDTH)), np.empty(n)
+    a_new, b_new = np.empty((n, MATRIX_BANDWIDTH)), np.empty(n)
+    x, factor = np.empty(n), np.zeros((n, MATRIX_BANDWIDTH))
     old = np.empty((count, SLOTS_PER_KEY))
+    cost = _assemble(keys, state, first, last, target, weight, cut, place, a, b)
     damping = 1e-3
     for iteration in range(iterations):
-        if iteration == 3 and cost > enough:
+        if iteration == 2 and cost > enough:
             break
-        _assemble(keys, state, first, last, target, weight, place, a, b)
         gained = False
-        for _ in range(5):
+        for _ in range(4):
             if not _solve_band(a, b, damping, factor, x):
                 damping *= 10.0
                 continue
             old[:] = state[first : last + 1]
-            _step(keys, state, broken, first, last, place, x)
-            new = chain_cost(keys, state, first, last, target, weight)
+            _step(keys, state, broken, first, last, place, x, cut, thirds)
+            new = _assemble(keys, state, first, last, target, weight, cut, place, a_new, b_new)
             if new < cost:
-                gained = new < cost * (1 - 2e-3)
+                gained = new < cost * (1 - 5e-3)
                 cost = new
+                a, a_new = a_new, a
+                b, b_new = b_new, b
                 damping = max(damping * 0.2, 1e-9)
                 break
             state[first : last + 1] = old
@@ -263,27 +349,29 @@ def fit_chain(
 
 
 @compile_kernel()
-def _step(keys: Array, state: Array, broken: Array, first: int, last: int, place: Array, x: Array) -> None:
+def _step(
+    keys: Array,
+    state: Array,
+    broken: Array,
+    first: int,
+    last: int,
+    place: Array,
+    x: Array,
+    cut: Array,
+    thirds: bool,
+) -> None:
     """Add the step, with lengths kept within their bounds; the other side of a smooth end key turns along."""
     for k in range(first, last + 1):
         i = k - first
         for slot in range(SLOTS_PER_KEY):
             if place[i, slot] >= 0:
                 state[k, slot] += x[place[i, slot]]
-        if k > first:
-            span = float(keys[k] - keys[k - 1])
-            state[k, 2] = min(max(state[k, 2], MIN_TIME_HANDLE_RATIO * span), max_handle_ratio(span) * span)
-        if k < last:
-            span = float(keys[k + 1] - keys[k])
-            state[k, 4] = min(max(state[k, 4], MIN_TIME_HANDLE_RATIO * span), max_handle_ratio(span) * span)
         if not broken[k]:
-            if i == 0 and place[i, SLOPE_OUT_SLOT] >= 0:
+            if k == first and place[i, SLOPE_OUT_SLOT] >= 0:
                 state[k, SLOPE_IN_SLOT] = state[k, SLOPE_OUT_SLOT]
-            if i == slot_count(first, last) - 1 and place[i, SLOPE_IN_SLOT] >= 0:
+            if k == last and place[i, SLOPE_IN_SLOT] >= 0:
                 state[k, SLOPE_OUT_SLOT] = state[k, SLOPE_IN_SLOT]
-
-
-@compile_kernel(inline="always")
-def slot_count(first: int, last: int) -> int:
-    """Keys from first to last."""
-    return last - first + 1
+    if thirds:
+        straighten(keys, state, first, last, cut)
+    else:
+        bound_lengths(keys, state, broken, first, last, cut)

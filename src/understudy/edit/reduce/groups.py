@@ -1,8 +1,6 @@
-"""Groups of columns that share the times of their keys, what a reduction must not lose, and keys turned into curves.
+"""Groups of columns that share the times of their keys, and keys turned into curves.
 
-`KeyGroup` has the columns of a group and its current keys. `find_peaks`, `find_still_joints` and `is_loop` find what
-must stay: peaks of the columns, joints in contact with the floor, the seam of a loop. `build_curves` makes the
-animation.
+`KeyGroup` has the columns of a group and its current keys; `build_curves` makes the animation.
 """
 
 from __future__ import annotations
@@ -15,21 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from understudy.character import Channel, Channels, Curve, Curves
-from understudy.character.curve import BEZIER
+from understudy.character.curve import BEZIER, LINEAR
 from understudy.checks import Array
 from understudy.edit.reduce import fit_kernels, search_kernels
+from understudy.edit.reduce.landmarks import loop_seam
 from understudy.edit.reduce.search_kernels import WorldState
 from understudy.edit.reduce.source import SampledAnimation
 
-PEAK_PROMINENCE_TOLERANCES = 12.0
-"""Prominence of a peak, in tolerances by which its column rises before and falls after it: clearly more than the error
-of the fit on both sides (two), and not so few that a breath, a dozen millimetres, is forced into keys."""
-
-PEAK_TOLERANCE_RATIO = 0.25  # of its tolerance that a column may be off at a peak, so that peaks are not cut off
-CONTACT_SPEED_M_S = 0.12  # walking feet on the floor measure below 0.1 in captures, swinging ones above 0.5
-MIN_CONTACT_SECONDS = 0.1  # a foot in a run stays for 0.15
-CONTACT_HEIGHT_RATIO = 0.12  # of the height that the joints span: toes and ankles are below it, knees are not
-CONTACT_TOLERANCE_RATIO = 0.5  # of the tolerance that a joint may be off while it is in contact
 SEPARATE_COLUMN_KINDS = ("weights", "controls")  # their columns are independent, and are keyed one by one
 CONSTANT_TOLERANCE_RATIO = 0.05  # tolerances: columns that stay within this get a single key
 
@@ -37,6 +27,8 @@ REMOVAL_UNTRIED, SHIFT_UNTRIED, MERGE_UNTRIED, JOIN_UNTRIED = 1, 2, 4, 8
 ALL_UNTRIED = REMOVAL_UNTRIED | SHIFT_UNTRIED | MERGE_UNTRIED | JOIN_UNTRIED
 """Marks of a key: removing it, shifting it, merging it with the next or making it smooth was not tried since its
 neighbourhood last changed."""
+
+SAVED_FIELDS = ("target", "values", "keys", "state", "broken", "marks", "cost")
 
 
 class Attempt(NamedTuple):
@@ -58,12 +50,16 @@ class KeyGroup:
     target: Array  # (n, M)
     weight: Array  # (n, M) tolerances for one unit
     bound: Array  # (n, M) likewise, pulls columns to the source when they compensate: see `search_kernels.aim_column`
-    peaks: Array  # (M,) bool, samples at which one of the columns has a peak: keys are attracted to them
+    frame: int  # samples a frame: keys are on multiples of it
+    cut: Array  # (M,) bool, samples at which a straight segment over a jump begins
+    pinned: Array  # (M,) bool, samples that keep a key
+    cut_slopes: dict[int, Array]  # of cuts by their first sample: (n, 2) slopes at its two ends, units a second
     free_lengths: bool = True  # else every handle is a third of its segment long
     free_ends: bool = True
     count: int = 0
     merged_at: float = 0.0  # the limit at which merging was last tried
     source: Array = field(init=False)  # (n, M) the target before it compensates other columns
+    values: Array = field(init=False)  # (n, M) the columns as keyed
     keys: Array = field(init=False)
     state: Array = field(init=False)
     broken: Array = field(init=False)
@@ -71,9 +67,9 @@ class KeyGroup:
     cost: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        self.source = self.target.copy()
+        self.source, self.values = self.target.copy(), self.target.copy()
         n, samples = self.target.shape
-        room = (samples + 1) // 2 + 1
+        room = (samples - 1) // self.frame + 3
         self.keys = np.zeros(room, np.int64)
         self.state = np.zeros((n, room, fit_kernels.SLOTS_PER_KEY))
         self.broken = np.zeros((n, room), bool)
@@ -86,33 +82,46 @@ class KeyGroup:
         return bool(np.all(np.ptp(self.source, axis=1) <= 1e-9 * np.maximum(np.abs(self.source[:, 0]), 1)))
 
     def begin(self, loop: bool, fill: float) -> None:
-        """Set the first keys: one for a constant group; else the ends, and as many as `fill` (tolerances) needs."""
+        """Set the first keys: one for a constant group; else the pinned ones, and as many as `fill` (tolerances) needs.
+
+        Both ends are pinned.
+        """
         self.broken[:], self.marks[:], self.cost[:], self.merged_at = False, ALL_UNTRIED, 0.0, 0.0
+        self.state[:] = 0.0
         low, high = self.target.min(axis=1), self.target.max(axis=1)
         if self.target.shape[1] == 1 or np.all((high - low) * self.weight.max(axis=1) <= 2 * CONSTANT_TOLERANCE_RATIO):
             self.count = 1
             self.state[:, 0, 0] = self.source[:, 0] if self.is_still else 0.5 * (low + high)
+            self.values[:] = self.state[:, 0, :1]
             return
-        samples = self.target.shape[1]
-        self.count = 2
-        self.keys[1] = samples - 1
-        self.state[:, :2, 0] = self.target[:, [0, -1]]
-        rise = (self.target[:, -1] - self.target[:, 0]) / (samples - 1)
-        self.state[:, :2, 1] = self.state[:, :2, 3] = rise[:, None]
-        self.state[:, 0, 4] = self.state[:, 1, 2] = (samples - 1) / 3.0
+        self.pinned[[0, -1]] = True
+        at = np.flatnonzero(self.pinned)
+        count = self.count = len(at)
+        self.keys[:count] = at
+        spans = np.diff(at)
+        self.state[:, :count, 0] = self.target[:, at]
+        rise = np.diff(self.target[:, at], axis=1) / spans
+        self.state[:, 1 : count - 1, 1] = 0.5 * (rise[:, 1:] + rise[:, :-1])
+        self.state[:, 0, 1], self.state[:, count - 1, 1] = rise[:, 0], rise[:, -1]
+        self.state[:, :count, 3] = self.state[:, :count, 1]
+        self.state[:, 1:count, 2] = self.state[:, : count - 1, 4] = spans / 3.0
+        for k in range(count - 1):
+            if fit_kernels.is_straight(self.keys, k, self.cut):
+                self.broken[:, k : k + 2] = True
         if loop:
             self._fix_loop_ends()
         self.count = search_kernels.fill_keys(
-            self.keys, self.state, self.broken, self.count, self.target, self.weight, fill,
+            self.keys, self.state, self.broken, self.count, self.target, self.weight, self.cut, self.frame, fill,
             self.free_ends, self.free_lengths,
         )  # fmt: skip
+        self.values = self.sample_columns()
 
     def _fix_loop_ends(self) -> None:
         """Fix the values and slopes of both ends, so that a loop is seamless."""
         self.free_ends = False
         last = self.count - 1
         for c in range(len(self.columns)):
-            first, end, slope = loop_seam(self.target[c], float(self.weight[c, 0]))
+            first, end, slope = loop_seam(self.target[c], float(self.weight[c, 0]), self.frame)
             self.state[c, 0, 0], self.state[c, last, 0] = first, end
             self.state[c, [0, last], 1] = self.state[c, [0, last], 3] = slope
 
@@ -126,54 +135,63 @@ class KeyGroup:
                 fit_kernels.sample_chain(self.keys, self.state[c], 0, self.count - 1, result[c])
         return result
 
+    def is_pinned(self, k: int) -> bool:
+        """Whether key k has to stay where it is."""
+        return bool(self.pinned[self.keys[k]])
+
+    def has_room(self, sample: int, before: int, after: int) -> bool:
+        """Whether a key at a sample between the keys `before` and `after` leaves segments that can be fitted."""
+        shortest = max(self.frame, fit_kernels.MIN_FITTED_SAMPLES)
+        return bool(self.keys[before] + shortest <= sample <= self.keys[after] - shortest)
+
     def flatten(self, world: WorldState, limit: float) -> None:
         """Replace two keys by one where a constant, the middle of the range, is within the limit."""
         middle = 0.5 * (self.target.min(axis=1) + self.target.max(axis=1))
-        delta = middle[:, None] - self.sample_columns()
+        delta = middle[:, None] - self.values
         if self.count == 2 and search_kernels.worst_error(world, self.columns, 0, delta, limit) <= limit:
             search_kernels.apply_change(world, self.columns, 0, delta)
             self.count = 1
             self.state[:, 0, 0] = middle
+            self.values[:] = middle[:, None]
 
     def unflatten(self) -> None:
         """Replace one key by two of the same value."""
         last = self.target.shape[1] - 1
         self.count = 2
         self.keys[1] = last
-        self.state[:, 1] = self.state[:, 0]
+        self.state[:, :2, 1:] = 0.0
+        self.state[:, 1, 0] = self.state[:, 0, 0]
         self.state[:, 0, 4] = self.state[:, 1, 2] = last / 3.0
-        self.state[:, :2, 1] = self.state[:, :2, 3] = 0.0
 
     def insert(self, sample: int) -> None:
         """Insert a key on the curve at a sample that has none."""
-        k = search_kernels.insert_key_on_curve(self.keys, self.state, self.broken, self.count, sample)
+        k = search_kernels.insert_key_on_curve(self.keys, self.state, self.broken, self.count, sample, self.cut)
         for array in (self.marks, self.cost):
             array[k + 1 : self.count + 1] = array[k : self.count].copy()
         self.marks[k], self.cost[k] = ALL_UNTRIED, 1.0
         self.count += 1
 
     def restore(self, start: int, stop: int) -> None:
-        """Put keys at all frames from sample `start` to `stop`, with the values of the source and linear segments."""
+        """Put keys at all frames from sample `start` to `stop`, with the values of the source and straight segments."""
         samples = self.target.shape[1]
         if self.count == 1:
             self.unflatten()
-        for sample in range(max(start // 2 * 2, 0), min(stop, samples - 1) + 1, 2):
+        first, last = max(start // self.frame * self.frame, 0), min(-(-stop // self.frame) * self.frame, samples - 1)
+        for sample in range(first, last + 1, self.frame):
             if sample not in self.keys[: self.count]:
                 self.insert(sample)
             k = int(np.searchsorted(self.keys[: self.count], sample))
             self.state[:, k, 0], self.broken[:, k] = self.source[:, sample], True
-        for k in range(self.count - 1):
-            first, last = int(self.keys[k]), int(self.keys[k + 1])
-            if last - first == 2 and self.broken[:, [k, k + 1]].all():
-                slope = 0.5 * (self.state[:, k + 1, 0] - self.state[:, k, 0])
-                self.state[:, k, 3] = self.state[:, k + 1, 1] = slope
-                self.state[:, k, 4] = self.state[:, k + 1, 2] = 2 / 3
+        self.cut[first : last : self.frame] = True
+        for c in range(len(self.columns)):
+            fit_kernels.straighten(self.keys, self.state[c], 0, self.count - 1, self.cut)
+        self.values = self.sample_columns()
 
     def attempt(self, world: WorldState, k: int, limit: float, sample: int = -1, merged: int = -1) -> Attempt:
         """Try to remove key k (or move it to `sample`, and the next to `merged`) and fit the curves around it again."""
         worst, first, width, inside = search_kernels.attempt_change(
-            self.keys, self.state, self.broken, self.count, k, sample, merged, self.columns, self.target, self.weight,
-            world, limit, self.free_ends, self.free_lengths, *self.scratch,
+            self.keys, self.state, self.broken, self.count, k, sample, merged, self.columns, self.values,
+            self.target, self.weight, self.cut, world, limit, self.free_ends, self.free_lengths, *self.scratch,
         )  # fmt: skip
         return Attempt(worst, k, first, width, inside, sample < 0)
 
@@ -181,7 +199,9 @@ class KeyGroup:
         """Apply the last attempt."""
         local_keys, local, _, delta = self.scratch
         k, a, inside = attempt.key, attempt.first, attempt.inside
-        search_kernels.apply_change(world, self.columns, int(self.keys[a]), delta[:, : attempt.width])
+        start = int(self.keys[a])
+        search_kernels.apply_change(world, self.columns, start, delta[:, : attempt.width])
+        self.values[:, start : start + attempt.width] += delta[:, : attempt.width]
         if attempt.removed:
             for array in (self.keys, self.marks, self.cost):
                 array[k : self.count - 1] = array[k + 1 : self.count].copy()
@@ -204,29 +224,43 @@ class KeyGroup:
         free[[0, -1]] = self.free_ends
         free[:, fit_kernels.LENGTH_IN_SLOT] = free[:, fit_kernels.LENGTH_OUT_SLOT] = self.free_lengths
         for row, column in enumerate(self.columns):
-            search_kernels.aim_column(world, column, self.bound[row], offset, weight)
+            search_kernels.aim_column(world, column, self.bound[row], 0, samples, offset, weight)
             weight /= max(float(weight.max()), 1e-300) / self.weight[row].max()
             aim = self.source[row] + offset
             state = self.state[row, : self.count].copy()
-            fit_kernels.fit_chain(self.keys, state, self.broken[row], 0, self.count - 1, aim, weight, free, 6, np.inf)
-            fit_kernels.sample_chain(self.keys, state, 0, self.count - 1, new)
-            delta = (new - self.source[row] - world.error[column])[None]
+            broken, last = self.broken[row], self.count - 1
+            fit_kernels.fit_chain(self.keys, state, broken, 0, last, aim, weight, self.cut, free, 4, np.inf)
+            fit_kernels.sample_chain(self.keys, state, 0, last, new)
+            delta = (new - self.values[row])[None]
             one = self.columns[row : row + 1]
             if search_kernels.worst_error(world, one, 0, delta, limit) <= limit:
                 search_kernels.apply_change(world, one, 0, delta)
                 self.state[row, : self.count] = state
+                self.values[row] = new
                 self.target[row] = aim
 
-    def aims(self, world: WorldState) -> Array:
-        """(n, M) the values with which each column would compensate the current errors of the others."""
-        offset, weight = np.empty(self.target.shape), np.empty(self.target.shape[1])
-        for row, column in enumerate(self.columns):
-            search_kernels.aim_column(world, column, self.bound[row], offset[row], weight)
-        return self.source + offset
+    def aims(self, world: WorldState, start: int, stop: int) -> Array:
+        """(n, M) the values with which each column would compensate the current errors of the others.
 
-    def current_values(self, world: WorldState) -> Array:
-        """(n, M) the current values of the columns: the source plus their errors."""
-        return self.source + world.error[self.columns]
+        Outside of the samples from `start` to `stop` they are the current ones.
+        """
+        aim, offset, weight = self.values.copy(), *np.empty((2, self.target.shape[1]))
+        for row, column in enumerate(self.columns):
+            search_kernels.aim_column(world, column, self.bound[row], start, stop, offset, weight)
+            aim[row, start:stop] = self.source[row, start:stop] + offset[start:stop]
+        return aim
+
+    def save(self) -> tuple[int, tuple[Array, ...]]:
+        """The keys and values, for `load`."""
+        return self.count, tuple(getattr(self, name).copy() for name in SAVED_FIELDS)
+
+    def load(self, saved: tuple[int, tuple[Array, ...]], world: WorldState) -> None:
+        """Go back to keys and values that were saved."""
+        new = self.values
+        self.count = saved[0]
+        for name, array in zip(SAVED_FIELDS, saved[1]):
+            setattr(self, name, array)
+        search_kernels.apply_change(world, self.columns, 0, self.values - new)
 
     @cached_property
     def scratch(self) -> tuple[Array, Array, Array, Array]:
@@ -277,7 +311,7 @@ def _build_curve(channel: Channel, group: KeyGroup, rows: list[int], given: Samp
         thirds = np.diff(group.keys[:count])[:, None] / 3  # also of keys inserted since the last fit
         state = state.copy()
         state[1:, :, 2], state[:-1, :, 4] = thirds, thirds
-    before, after = handles_from_state(state, 1 / (2 * given.rate))
+    before, after = handles_from_state(state, 1 / given.sample_rate)
     if channel.kind == "rotation":
         length = np.linalg.norm(values, axis=1)
         values /= length[:, None]
@@ -288,7 +322,18 @@ def _build_curve(channel: Channel, group: KeyGroup, rows: list[int], given: Samp
     extrapolation = (
         ("cycle", "cycle") if loop and count > 1 and np.array_equal(values[0], values[-1]) else ("hold", "hold")
     )
-    return Curve(channel, given.seconds(group.keys[:count]), values, BEZIER, before, after, extrapolation)
+    straight = [fit_kernels.is_straight(group.keys, k, group.cut) for k in range(count - 1)]
+    segments = np.where(np.array(straight, bool), LINEAR, BEZIER)
+    times = given.seconds(group.keys[:count])
+    for k in np.flatnonzero(straight):
+        if channel.kind == "euler" and int(group.keys[k]) in group.cut_slopes:
+            third = (times[k + 1] - times[k]) / 3
+            leave, arrive = group.cut_slopes[int(group.keys[k])][rows].T
+            after[k], before[k + 1] = (
+                np.stack([np.full(3, third), third * slope], axis=1) for slope in (leave, arrive)
+            )
+            segments[k] = BEZIER
+    return Curve(channel, times, values, segments, before, after, extrapolation, fitted=True)
 
 
 def handles_from_state(state: Array, sample: float) -> tuple[Array, Array]:
@@ -296,80 +341,3 @@ def handles_from_state(state: Array, sample: float) -> tuple[Array, Array]:
     before = np.stack([state[..., 2] * sample, state[..., 1] * state[..., 2]], axis=-1)
     after = np.stack([state[..., 4] * sample, state[..., 3] * state[..., 4]], axis=-1)
     return before, after
-
-
-def find_peaks(values: Array, lever: Array) -> Array:
-    """(M,) bool: the peaks of a column (M,), by PEAK_PROMINENCE_TOLERANCES and its lever (M,), tolerances per unit."""
-    peaks = np.zeros(len(values), bool)
-    frames = values[::2] * 1.0
-    scale = PEAK_PROMINENCE_TOLERANCES / np.maximum(lever[::2], 1e-12)
-    high = low = 0
-    direction = 0
-    for f in range(1, len(frames)):
-        if frames[f] > frames[high]:
-            high = f
-        if frames[f] < frames[low]:
-            low = f
-        if direction >= 0 and frames[high] - frames[f] > scale[high]:
-            peaks[2 * high] = direction != 0
-            direction, low = -1, f
-        elif direction <= 0 and frames[f] - frames[low] > scale[low]:
-            peaks[2 * low] = direction != 0
-            direction, high = 1, f
-    return peaks
-
-
-def find_still_joints(places: Array, rate: float) -> Array:
-    """(M, J) bool: joints in contact, slow and near the floor; positions (M, J, 3), Y up, two samples a frame."""
-    samples, joints = places.shape[:2]
-    still = np.zeros((samples, joints), bool)
-    if samples < 9 or joints < 2:
-        return still
-    height = places[..., 1]
-    floor = np.percentile(height.min(axis=1), 5)
-    span = float(np.median(height.max(axis=1) - height.min(axis=1)))
-    reach = max(2, round(0.04 * 2 * rate))  # samples over which speed is averaged: jitter is not motion
-    ahead, behind = np.minimum(np.arange(samples) + reach, samples - 1), np.maximum(np.arange(samples) - reach, 0)
-    speed = np.linalg.norm(places[ahead] - places[behind], axis=-1) / ((ahead - behind) / (2 * rate))[:, None]
-    still = (speed < CONTACT_SPEED_M_S) & (height < floor + CONTACT_HEIGHT_RATIO * span)
-    shortest = round(MIN_CONTACT_SECONDS * 2 * rate)
-    for j in range(joints):
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], still[:, j].astype(np.int8), [0]])))
-        for a, b in edges.reshape(-1, 2):
-            if b - a < shortest:
-                still[a:b, j] = False
-    return still
-
-
-def is_loop(values: Array, lever: Array, travelling: Array) -> bool:
-    """Whether the values (M, C) are a loop: last and first sample agree in value and step, by levers (C, M).
-
-    Steps may differ by as much as they change from frame to frame near the seam anyway. Columns that may be
-    `travelling` (C,) (translations: a root walks away) may differ in value, if they agree in speed. An animation that
-    does not move is no loop.
-    """
-    if len(values) < 9 or not np.any(np.ptp(values, axis=0) * lever.max(axis=1) > 1):
-        return False
-    first = lever[:, 0]
-    gap = np.abs(values[-1] - values[0]) * first
-    steps = np.concatenate([np.diff(values[-7::2], axis=0), np.diff(values[:7:2], axis=0)])  # three frames on each side
-    bends = np.abs(np.diff(steps, axis=0))
-    usual = np.max(np.delete(bends, 2, axis=0), axis=0)
-    return bool(np.all((bends[2] - 1.5 * usual) * first < 0.2) and np.all((gap <= 0.5) | travelling))
-
-
-def loop_seam(column: Array, lever: float, frames: int = 3) -> tuple[float, float, float]:
-    """Value at the start, value at the end and common slope per sample, of a looping column (M,).
-
-    The slope is that of the line through the frames on both sides of the seam.
-    """
-    gap = column[-1] - column[0]
-    near = min(2 * frames, (len(column) - 1) // 2)
-    if abs(gap) * lever <= 0.5:
-        middle = 0.5 * (column[0] + column[-1])
-        first = last = middle
-    else:
-        first, last = float(column[0]), float(column[-1])
-    t = np.arange(-near, near + 1)
-    around = np.concatenate([column[-near - 1 : -1] - gap, column[: near + 1]])
-    return float(first), float(last), float(t @ (around - around.mean()) / (t @ t))

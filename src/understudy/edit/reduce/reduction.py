@@ -1,17 +1,18 @@
-"""A dense animation to the fewest keys with free tangents, within a tolerance in the world.
+"""A dense animation to few keys with free tangents, within a tolerance in the world.
 
-1. Sample the source twice a frame; find what must stay (peaks, contacts, the seam of a loop).
+1. Sample the source; find what must stay (cuts, planted joints, peaks, poses, the seam of a loop).
 2. Key each joint from the root down within a share of the tolerance, so that it compensates the errors of the joints
    above it (`search.key_from_root`). Where all columns share their keys, all are keyed together.
 3. Remove keys while the world, every joint at every sample with the errors of all columns summed, stays within the
    tolerance; in between, columns compensate each other and keys move to better frames (`search`).
-4. Measure the result exactly, through the curves and the rig as a player evaluates them. Where second-order effects
-   exceed the tolerance, add keys until they do not.
+4. Measure the finished curves, through the rig as a player evaluates them, at the source's own frames and eight times
+   as often. Where they exceed the tolerance, add keys until they do not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -20,31 +21,33 @@ from understudy.character import Clip, Curves
 from understudy.character.rig.rig import PosedRig
 from understudy.checks import Array
 from understudy.edit.reduce import groups as key_groups
-from understudy.edit.reduce import search, search_kernels, source
+from understudy.edit.reduce import landmarks, search, search_kernels, source
 from understudy.edit.reduce.groups import CONSTANT_TOLERANCE_RATIO, KeyGroup, group_columns
 from understudy.edit.reduce.search_kernels import WorldState
 from understudy.edit.reduce.source import ReducedCurves, SampledAnimation
-from understudy.edit.reduce.world_error import WorldError
-from understudy.errors import InvalidInput
+from understudy.edit.reduce.world_error import ROTATION_KINDS, WorldError
+from understudy.maths import euler
 
 Progress = Callable[[int, int], None]
 
 DEFAULT_TOLERANCE_M = 0.01
-DEFAULT_ANGLE_RAD = float(np.radians(2.0))
+DEFAULT_ANGLE_RAD = float(np.radians(2.0))  # of callers that ask for an angle of their own
 DEFAULT_WEIGHT_TOLERANCE = 0.01  # of shape weights and other controls
-KEY_MODES = ("free", "shared")
+KEY_MODES = ("poses", "fewest", "shared", "free")  # "free" is the name of "fewest" in version 0.1
 HANDLE_MODES = ("free", "thirds")
-FILL_TOLERANCE_RATIO = 0.35  # tolerances, error of one column before keys are removed, where all share their keys
-ROUND_LIMITS = (0.9, 0.985)  # tolerances; the last leaves room for second-order effects
-SHARED_ROUND_LIMITS = (0.35, 0.5, 0.65, 0.8, 0.9, 0.985)  # tolerances, where keys were not removed joint by joint
-LAST_ROUND_REPEATS = 4
-MAX_DESCENTS = 2  # attempts at keying from the root down; most clips take one or two
-MAX_DESCENT_ERROR_RATIO = 1.2  # tolerances, error that it may leave: the rounds lower it
+SHARED_FILL_RATIO = 0.35  # tolerances, error of one column before keys are removed, where all share their keys
+ROUND_LIMITS = (0.9, 0.985, 0.985)  # tolerances; the last leaves room for second-order effects
+SHARED_ROUND_LIMITS = (0.5, 0.8, 0.985, 0.985)  # tolerances, where keys were not removed joint by joint
+PEAK_TOLERANCE_RATIO = 0.25  # of its tolerance that a weight may be off at a peak, so that peaks are not cut off
 # Of its lever: the pull of a quaternion column towards its source while it compensates others.
 QUATERNION_BOUND_RATIO = 0.5
-RESTORE_RADIUS_SAMPLES = 8  # around a moment at which the source is restored
-MAX_REPAIR_ROUNDS = 12  # rounds of added keys at the end; most clips take none to three
-JOINT_SHARE_RATIOS = (1.0, 0.6, 0.35, 0.2)  # of the first share of a joint, tried in turn if repairs do not end
+MAX_DESCENTS = 2  # attempts at keying from the root down
+RESTORE_RADIUS_FRAMES = 2  # around a moment at which the source is restored
+MAX_LOOK_FACTOR = 2.0  # by which an error between samples makes the tolerance stricter at the samples around it
+CUT_SLOPE_RATIO = 1e-3  # of a frame, over which slopes at a cut are measured
+AIM_RADIUS_SAMPLES = 64  # around a moment, in which a key is added: several keys
+MAX_FIRST_REPAIR_ROUNDS = 4  # rounds of added keys before keys are removed
+MAX_REPAIR_ROUNDS = 16  # and at the end; most clips take none to three
 
 
 def reduce_keys(
@@ -52,36 +55,43 @@ def reduce_keys(
     rig: PosedRig | None = None,
     *,
     tolerance: float = DEFAULT_TOLERANCE_M,
-    angle: float = DEFAULT_ANGLE_RAD,
+    angle: float | None = None,
     weight: float = DEFAULT_WEIGHT_TOLERANCE,
-    keys: str = "free",
+    keys: str = "poses",
     rotations: str = "keep",
     handles: str = "free",
     loop: bool | None = None,
     extremes: bool = True,
     contacts: bool = True,
+    rate: float | None = None,
     progress: Progress | None = None,
 ) -> ReducedCurves:
-    """Fit the fewest Bezier keys that stay within a tolerance of an animation.
+    """Fit few Bezier keys that stay within a tolerance of an animation.
 
     Args:
         animation: The animation, dense or keyed.
         rig: Rig of the character; errors are then measured in the world. Without it each joint counts by itself.
-        tolerance: Largest distance of any joint from the source, in metres, at frames and midway between them.
-        angle: Largest turn of any joint from the source, in radians.
+        tolerance: Largest distance of any joint from the source, in metres, at its frames and between them.
+        angle: Largest turn of any joint from the source, in radians; None: the turn that moves the end of the joint's
+            bone by `tolerance`.
         weight: Largest difference of shape weights and other controls.
-        keys: `"free"`: each channel has its own key times; `"shared"`: all channels share them.
+        keys: `"poses"`, for editing: every channel has a key at the poses, extremes and contacts of the motion, at most
+            a second apart, and keys of its own between them; `"fewest"`, for storage: each channel has its own key
+            times; `"shared"`: all channels have the same key times.
         rotations: `"keep"`, `"euler"` or `"quaternion"`: what rotations become. Angles need fewer keys and less time.
         handles: `"free"`, or `"thirds"`: only slopes are free, which takes more keys, but glTF holds the curves as
             they are.
         loop: Whether the animation is a loop that has to stay seamless; None finds out.
-        extremes: Whether clear peaks of columns keep a key.
-        contacts: Whether joints that stand still near the floor are held to half of the tolerance.
+        extremes: Whether clear peaks of columns stay: with a key of their own in `"poses"`.
+        contacts: Whether joints that stand on the floor are held so closely that they do not slide.
+        rate: Frames a second on which keys may be; None takes those of the animation. Errors are measured at the
+            animation's own frames in either case.
         progress: Called with the steps done and their number.
 
     Returns:
         The `curves`, the number of `keys`, and the errors reached: `error_m` in metres, `error_angle` in radians and
-        `error_weight`.
+        `error_weight`; `binding` names the tolerance that is used up most. Where keys on frames cannot keep the
+        tolerance, `notes` say so.
 
     Raises:
         InvalidInput: If a tolerance is not positive, an option is unknown, or the animation does not move the rig.
@@ -89,7 +99,7 @@ def reduce_keys(
     Example:
         >>> lamp = us.load("lamp")
         >>> dense = lamp.clip("happy", rate=24)
-        >>> reduced = us.reduce_keys(dense, us.rig_of(lamp.character()), tolerance=0.005)
+        >>> reduced = us.reduce_keys(dense, us.rig_of(lamp.character()), tolerance=0.005, keys="fewest")
         >>> reduced.error_m <= 0.005, reduced.keys < dense.values.size / 8
         (True, True)
 
@@ -98,19 +108,12 @@ def reduce_keys(
     """
     checks.one_of(keys, "keys", KEY_MODES)
     tolerance = checks.positive(tolerance, "tolerance")
-    angle = checks.positive(angle, "angle")
+    angle = None if angle is None else checks.positive(angle, "angle")
     weight = checks.positive(weight, "tolerance on weights")
     checks.one_of(rotations, "rotations", source.ROTATION_MODES)
     checks.one_of(handles, "handles", HANDLE_MODES)
-
-    def one(part: Clip | Curves, kind: str) -> ReducedCurves:
-        run = _Reduction(source.sample_source(part, kind), rig, tolerance, angle, weight, handles == "free").run
-        return run(keys == "shared", loop, extremes, contacts, progress or _ignore_progress)
-
-    if isinstance(animation, Clip) and not loop and len(source.split_at_cuts(animation)) > 1:
-        clip = source.convert_rotations(animation, rotations)
-        return source.stitch_cuts(clip, [one(piece, "keep") for piece in source.split_at_cuts(clip)])
-    return one(animation, rotations)
+    run = _Reduction(source.sample_source(animation, rotations, rate), rig, tolerance, angle, weight, handles == "free")
+    return run.run(keys, loop, extremes, contacts, progress or _ignore_progress)
 
 
 def _ignore_progress(done: int, total: int) -> None:
@@ -125,22 +128,22 @@ class _Reduction:
         given: SampledAnimation,
         rig: PosedRig | None,
         tolerance: float,
-        angle: float,
+        angle: float | None,
         weight: float,
         free_lengths: bool,
     ) -> None:
-        self.given, self.tolerance, self.angle, self.weight = given, tolerance, angle, weight
+        self.given, self.tolerance, self.weight = given, tolerance, weight
         self.free_lengths = free_lengths
         self.measure = WorldError(given, rig)
         self.bones = self.measure.bones
+        lengths = self.bones.bone_lengths()
+        self.angles = tolerance / lengths if angle is None else np.full(len(lengths), angle)  # (J,) radians
         self.notes = list(given.notes)
 
-    def run(
-        self, together: bool, loop: bool | None, extremes: bool, contacts: bool, progress: Progress
-    ) -> ReducedCurves:
+    def run(self, keys: str, loop: bool | None, extremes: bool, contacts: bool, progress: Progress) -> ReducedCurves:
         """Run all steps; see the top of this file."""
-        rounds = SHARED_ROUND_LIMITS if together else ROUND_LIMITS
-        limits = (*rounds, *[rounds[-1]] * LAST_ROUND_REPEATS)
+        together = keys == "shared"
+        limits = SHARED_ROUND_LIMITS if together else ROUND_LIMITS
         total = len(limits) + 2
         self.world = self._world_model(contacts)
         lever = np.empty(self.world.error.shape)
@@ -148,30 +151,34 @@ class _Reduction:
         lever = np.maximum(lever, 1e-6)  # a column that moves nothing at a sample still has a bound
         values, travelling = self.given.values, np.zeros(len(lever), bool)
         travelling[self.given.channels.columns_of("translation")] = True
-        self.loop = key_groups.is_loop(values, lever, travelling) if loop is None else loop and len(values) > 2
-        for share in JOINT_SHARE_RATIOS:
-            self.groups = self._first_keys(lever, together, extremes, share)
-            self._remeasure(self.groups)
-            progress(1, total)
-            for number, limit in enumerate(limits):
-                for group in self.groups:
-                    self._round(group, limit, last=number >= len(limits) - LAST_ROUND_REPEATS - 1)
-                self._remeasure(self.groups)
-                progress(number + 2, total)
-            reduced = self._meet_tolerance(restore=share == JOINT_SHARE_RATIOS[-1])
-            if reduced is not None:
-                progress(total, total)
-                return reduced
-            progress = _ignore_progress  # reported progress does not run backwards
-        raise InvalidInput(
-            f"animation {self.given.animation.name!r} cannot be kept within {self.tolerance * 1e3:g} mm and "
-            f"{np.degrees(self.angle):g} degrees with keys on its frames"
+        self.loop = (
+            landmarks.is_loop(values, lever, travelling, self.given.frame)
+            if loop is None
+            else loop and self.given.frames > 1
         )
+        self.groups = self._make_groups(lever, keys, extremes)
+        if together:
+            for group in self.groups:
+                group.begin(self.loop, SHARED_FILL_RATIO)
+        else:
+            self._descend()
+        self._remeasure()
+        for _ in range(MAX_FIRST_REPAIR_ROUNDS):
+            if not self._repair(self._joint_errors(), np.abs(self.world.error) * self.world.band):
+                break
+            self._remeasure()
+        progress(1, total)
+        for number, limit in enumerate(limits):
+            for group in self.groups:
+                self._round(group, limit, last=number > 0)
+            self._remeasure()
+            progress(number + 2, total)
+        reduced = self._meet_tolerance()
+        progress(total, total)
+        return reduced
 
     def _round(self, group: KeyGroup, limit: float, last: bool) -> None:
         """One group within a limit (tolerances): smooth, compensate other columns, shift, remove and merge keys."""
-        if not group.cost.any():
-            search.estimate_costs(group, self.world)
         search.smooth_keys(group, self.world, limit)
         if group.count > 1:
             group.polish(self.world, limit)
@@ -181,108 +188,209 @@ class _Reduction:
         if last:
             search.merge_keys(group, self.world, limit)
 
+    def _descend(self) -> None:
+        """First keys from the root down; where the errors of a chain add up to too much, again with smaller shares."""
+        levers = [group.weight for group in self.groups]
+        tight = np.ones(self.world.error.shape)
+        for _ in range(MAX_DESCENTS):
+            for group, lever in zip(self.groups, levers):
+                group.weight = lever * tight[group.columns]
+            search.key_from_root(self.measure, self.groups, self.world, self.loop)
+            self._remeasure()
+            worst = self._joint_errors()
+            if worst.max(initial=0.0) <= 1:
+                break
+            search.tighten(self.world, worst, tight)
+        for group, lever in zip(self.groups, levers):
+            group.weight = lever
+
     def _world_model(self, contacts: bool) -> WorldState:
         samples, width = self.given.values.shape
         joints = len(self.bones.parents)
-        reach = np.full((samples, joints), 1 / self.tolerance)
+        reach, reach_turn = np.full((samples, joints), 1 / self.tolerance), np.tile(1 / self.angles, (samples, 1))
+        places, reach_step = self.measure.places, np.zeros((samples, joints))
+        self.planted = np.zeros((samples, joints), bool)
         if contacts and joints:
-            reach[key_groups.find_still_joints(self.measure.places, self.given.rate)] /= (
-                key_groups.CONTACT_TOLERANCE_RATIO
-            )
+            self.planted = landmarks.find_planted(places, self.given.sample_rate)
+            reach[self.planted] /= landmarks.PLANTED_POSITION_RATIO
+            reach_step = 1 / landmarks.planted_step_limits(places, self.planted, self.given.sample_rate)
         band = np.zeros((width, samples))
         band[:] = self.measure.bands(self.tolerance, self.weight)[:, None]
-        return self.bones.world(self.given.values, reach, np.full(joints, 1 / self.angle), band)
+        return self.bones.world(self.given.values, reach, reach_turn, reach_step, band)
 
-    def _first_keys(self, lever: Array, together: bool, extremes: bool, share: float) -> list[KeyGroup]:
-        """The groups with their first keys, each joint within `share` of its first share of the tolerance."""
-        values = np.ascontiguousarray(self.given.values.T)
+    def _make_groups(self, lever: Array, keys: str, extremes: bool) -> list[KeyGroup]:
+        """The groups, without keys, with what each must keep."""
+        given, world = self.given, self.world
+        values = np.ascontiguousarray(given.values.T)
         moving = np.ptp(values, axis=1) * lever.max(axis=1) > 2 * CONSTANT_TOLERANCE_RATIO
-        groups: list[KeyGroup] = []
-        own_lever = lever if together else search.bone_levers(self.measure, self.world)
+        own_lever = lever.copy()
+        if keys != "shared":
+            closest = landmarks.PLANTED_SHARE_HEIGHTS * landmarks.body_height(self.measure.places)
+            own_lever = search.bone_levers(self.measure, world, 1 / max(closest, 1e-9))
         bound = np.zeros(lever.shape)
-        turns = self.given.channels.columns_of("rotation").reshape(-1, 4)
+        turns = given.channels.columns_of("rotation").reshape(-1, 4)
         # all four columns of a quaternion get the same lever, whichever turns the joint, or its length would drift
         own_lever[turns] = own_lever[turns].max(axis=1, keepdims=True)
         bound[turns] = QUATERNION_BOUND_RATIO * own_lever[turns]
-        for columns in group_columns(self.given.channels, moving, together):
-            peaks = np.zeros(values.shape[1], bool)
-            if extremes:
-                for column in columns:
-                    found = key_groups.find_peaks(values[column], lever[column])
-                    peaks |= found
-                    if self.world.joint[column] < 0:
-                        self.world.band[column, found] = lever[column, found] / key_groups.PEAK_TOLERANCE_RATIO
-            groups.append(
-                KeyGroup(columns, values[columns], own_lever[columns], bound[columns], peaks, self.free_lengths)
+        poses = np.zeros(len(given.values), bool)
+        if keys == "poses":
+            poses = landmarks.find_poses(
+                self.measure.places, self.planted, self.tolerance, given.sample_rate, given.frame
             )
-        if together:
-            for group in groups:
-                group.begin(self.loop, share * FILL_TOLERANCE_RATIO)
-        else:
-            self._descend(groups, share)
+        groups: list[KeyGroup] = []
+        cuts = self._find_cuts(lever)
+        channel_of = np.searchsorted(given.channels.offsets, np.arange(len(lever)), side="right") - 1
+        for columns in group_columns(given.channels, moving, keys == "shared"):
+            cut: Array = np.any(cuts[np.unique(channel_of[columns])], axis=0)
+            pinned: Array = poses | cut | np.roll(cut, given.frame)
+            slopes = {int(m): self._cut_slopes(int(m), columns, channel_of) for m in np.flatnonzero(cut)}
+            for column in columns if extremes else ():
+                peaks = landmarks.find_peaks(values[column], lever[column], given.frame)
+                if world.joint[column] < 0:
+                    world.band[column, peaks] = lever[column, peaks] / PEAK_TOLERANCE_RATIO
+                if keys == "poses":
+                    pinned |= landmarks.away_from(pinned, peaks, given.sample_rate)
+            levers = own_lever[columns], bound[columns]
+            groups.append(
+                KeyGroup(columns, values[columns], *levers, given.frame, cut, pinned, slopes, self.free_lengths)
+            )
         return groups
 
-    def _descend(self, groups: list[KeyGroup], share: float) -> None:
-        """First keys from the root down; where the errors of a chain add up to too much, again with smaller shares."""
-        levers = [group.weight for group in groups]
-        tight = np.full(self.world.error.shape, 1 / share)
-        tight[self.world.joint < 0] = 1.0
-        for _ in range(MAX_DESCENTS):
-            for group, lever in zip(groups, levers):
-                group.weight = lever * tight[group.columns]
-            search.key_from_root(self.measure, groups, self.world, self.loop)
-            self._remeasure(groups)
-            worst = self._joint_errors()
-            if worst.max(initial=0.0) <= MAX_DESCENT_ERROR_RATIO:
-                break
-            search.tighten(self.world, worst, tight)
-        for group, lever in zip(groups, levers):
-            group.weight = lever
+    def _find_cuts(self, lever: Array) -> Array:
+        """(N, M) bool: the samples at which a cut of each channel begins; errors within it do not count."""
+        given, world = self.given, self.world
+        frames = landmarks.find_cuts(given.channels, given.values, lever[:, 0], given.frame)  # (F - 1, N)
+        cuts = np.zeros((len(given.channels), len(given.values)), bool)
+        cuts[:, : -1 : given.frame] = frames.T
+        self.cut_joints = np.zeros((given.frames, len(self.bones.parents)), bool)
+        for frame, number in np.argwhere(frames):
+            joint = int(world.joint[given.channels.offsets[number]])
+            if joint >= 0 and given.channels[number].kind in ROTATION_KINDS:  # others are straight in the source, too
+                self.cut_joints[frame, world.below[world.first[joint] : world.first[joint + 1]]] = True
+        inside = np.repeat(self.cut_joints, given.frame, axis=0)[: len(given.values)]
+        inside[:: given.frame] = False
+        world.reach[inside] = world.reach_turn[inside] = 0.0
+        self.cut_times = given.start + np.flatnonzero(frames.any(axis=1)) / given.rate
+        return cuts
 
-    def _joint_errors(self) -> Array:
-        """(M, J) the current errors of the joints, in tolerances."""
-        off = np.linalg.norm(self.world.offset, axis=-1) * self.world.reach
-        return np.maximum(off, np.linalg.norm(self.world.turn, axis=-1) * self.world.reach_turn)
+    def _cut_slopes(self, sample: int, columns: Array, channel_of: Array) -> Array:
+        """(n, 2) slopes of the source just after the frame before a cut and just before the frame after it.
 
-    def _remeasure(self, groups: list[KeyGroup]) -> None:
+        Units a second, of the columns (n,) of a group. With them curves of angles follow the source's own
+        interpolation between the two frames, which is straight in quaternions.
+        """
+        given = self.given
+        start, stop = given.seconds(np.array([sample, sample + given.frame]))
+        short = CUT_SLOPE_RATIO * (stop - start)
+        inside = source.sample_at(given.animation, np.array([start + short, stop - short]))
+        slopes = np.empty((len(columns), 2))
+        for number in np.unique(channel_of[columns]):
+            channel = given.channels[number]
+            own = slice(int(given.channels.offsets[number]), int(given.channels.offsets[number + 1]))
+            ends = given.values[[sample, sample + given.frame], own]
+            change = np.diff(ends, axis=0).repeat(2, axis=0) / (stop - start)
+            turns = inside.get((channel.target, channel.kind))
+            if channel.kind == "euler" and turns is None:
+                turns = euler.to_euler(inside[channel.target, "rotation"], "".join(channel.columns))
+                turns = search.nearest_angles(turns, ends)
+                change = (turns - ends) / [[short], [-short]]
+            ours = np.flatnonzero((columns >= own.start) & (columns < own.stop))
+            slopes[ours] = change.T[columns[ours] - own.start]
+        return slopes
+
+    def _joint_errors(self, samples: slice = slice(0, None)) -> Array:
+        """(M', J) the current errors of the joints in a span of samples, in tolerances."""
+        world, start = self.world, samples.start
+        errors = np.maximum(
+            _lengths(world.offset[samples]) * world.reach[samples],
+            _lengths(world.turn[samples]) * world.reach_turn[samples],
+        )
+        before = slice(max(start - 1, 0), samples.stop)
+        steps = _lengths(np.diff(world.place[before] + world.offset[before], axis=0))
+        own = errors[len(errors) - len(steps) :]
+        np.maximum(own, steps * world.reach_step[samples][len(errors) - len(steps) :], out=own)
+        return errors
+
+    def _remeasure(self) -> None:
         """Replace the first-order sums of the errors by measured ones."""
         values = self.given.values.copy()
-        for group in groups:
-            values[:, group.columns] = group.sample_columns().T
+        for group in self.groups:
+            values[:, group.columns] = group.values.T
         offset, turn = self.measure.errors(values)
         self.world.offset[:], self.world.turn[:] = offset, turn
         self.world.error[:] = (values - self.given.values).T
 
-    def _meet_tolerance(self, restore: bool) -> ReducedCurves | None:
-        """Curves that are within the tolerance when sampled; keys are added where they are not.
-
-        None where that takes too many rounds; with `restore`, parts of the source are put back then.
-        """
-        for attempt in range(2 * MAX_REPAIR_ROUNDS if restore else MAX_REPAIR_ROUNDS):
+    def _meet_tolerance(self) -> ReducedCurves:
+        """Curves that are within the tolerance when they are played; keys are added where they are not."""
+        fine = self.measure.fine_source
+        nearest = np.clip(np.round((fine.times - self.given.start) * self.given.sample_rate).astype(int), 0, None)
+        nearest = np.minimum(nearest, len(self.given.values) - 1)
+        counted = self._counted(fine.times)
+        reach, reach_turn = self.world.reach[nearest] * counted, self.world.reach_turn[nearest] * counted
+        best: tuple[float, Any] = (np.inf, None)
+        restoring = False
+        for _ in range(MAX_REPAIR_ROUNDS):
             curves = key_groups.build_curves(self.given, self.groups, self.loop)
-            sampled = curves.sample(self.given.times)[:, : self.given.values.shape[1]]
-            offset, turn = self.measure.errors(sampled)
-            self.world.offset[:], self.world.turn[:] = offset, turn
-            self.world.error[:] = (sampled - self.given.values).T
-            if not self._repair(restoring=attempt >= MAX_REPAIR_ROUNDS):
-                return self._report(curves, offset, turn)
-        return None
+            off, turn, columns = self.measure.fine_errors(curves)
+            worst = np.maximum(off * reach, turn * reach_turn)
+            columns = np.abs(columns.T) * self.world.band[:, nearest]
+            most = max(worst.max(initial=0.0), columns.max(initial=0.0))
+            if most < best[0]:
+                best = most, (curves, off, turn, columns)
+            if most <= 1:
+                break
+            restoring |= not self._repair(worst, columns, nearest, restoring)
+            self._remeasure()
+        if best[0] > 1:
+            self.notes.append(
+                f"keys on frames do not keep the tolerance: errors are up to {best[0]:.3g} times as large"
+            )
+        curves, off, turn, columns = best[1]
+        used = {
+            "position": (off * reach).max(initial=0.0),
+            "angle": (turn * reach_turn).max(initial=0.0),
+            "weight": columns.max(initial=0.0),
+        }
+        inside = float(off[~counted].max(initial=0.0))
+        if inside > self.tolerance:
+            self.notes.append(f"between the two frames of a jump positions are up to {1e3 * inside:.3g} mm off")
+        elif (turn / self.angles)[~counted].max(initial=0.0) <= 1:
+            counted = np.ones(counted.shape, bool)
+        return self._report(curves, off * counted, turn * counted, used)
 
-    def _repair(self, restoring: bool) -> bool:
-        """Add keys at the worst moments of joints and columns beyond their tolerance; False where there are none."""
-        world = self.world
-        both, columns = self._joint_errors(), np.abs(world.error) * world.band
+    def _counted(self, times: Array) -> Array:
+        """(M', J) bool: whether errors at these times count; not between the two frames of a cut."""
+        position = (times - self.given.start) * self.given.rate
+        frame = np.clip(np.floor(position + 1e-6).astype(int), 0, self.given.frames - 1)
+        between = np.abs(position - np.round(position)) > 1e-6
+        return ~(self.cut_joints[frame] & between[:, None])
+
+    def _repair(self, joints: Array, columns: Array, samples: Array | None = None, restoring: bool = False) -> bool:
+        """Add keys at the worst moments of joints and columns beyond their tolerance; False where there are none.
+
+        Errors of joints (M', J) and columns (C, M') are in tolerances, at `samples` (M',), all by default.
+        """
+        samples = np.arange(len(joints)) if samples is None else samples
         wrong = [(int(np.argmax(columns[c])), -1, int(c)) for c in np.flatnonzero(columns.max(axis=1) > 1)]
-        worst = both.max(axis=1, initial=0.0)
-        for a, b in _runs(worst > 1):
+        worst = joints.max(axis=1, initial=0.0)
+        for a, b in landmarks.runs(worst > 1):
             moment = a + int(np.argmax(worst[a:b]))
-            wrong.append((moment, int(np.argmax(both[moment])), -1))
+            wrong.append((moment, int(np.argmax(joints[moment])), -1))
+        changed = False
+        errors = self._joint_errors()
         for moment, joint, column in wrong:
-            if restoring:
-                self._restore(moment, joint, column)
-            else:
-                self._tighten(moment, joint, column)
-        return bool(wrong)
+            near = int(samples[moment])
+            if joint >= 0 and errors[near, joint] < joints[moment, joint]:  # it lies between samples: look harder there
+                scale = min(joints[moment, joint] / max(errors[near, joint], 1e-9), MAX_LOOK_FACTOR)
+                around = slice(max(near - 1, 0), near + 2)
+                self.world.reach[around, joint] *= scale
+                self.world.reach_turn[around, joint] *= scale
+            if self._tighten(near, joint, column):
+                changed = True
+            elif restoring:
+                self._restore(near)
+                changed = True
+        return changed
 
     def _groups_of(self, joint: int, column: int) -> list[KeyGroup]:
         """The groups that move a joint or, where it is negative, that have a column."""
@@ -292,46 +400,67 @@ class _Reduction:
         above = np.array([j >= 0 and joint in below for j, below in zip(self.world.joint, moving)])
         return [group for group in self.groups if above[group.columns].any()]
 
-    def _tighten(self, moment: int, joint: int, column: int) -> None:
-        """Add a key at a moment to the group that can reduce its errors most, aimed at that."""
+    def _excess(self, samples: slice) -> float:
+        """The sum of all errors beyond their tolerance within a span of samples, in tolerances."""
+        columns = np.abs(self.world.error[:, samples]) * self.world.band[:, samples]
+        return float(sum(np.maximum(errors - 1, 0.0).sum() for errors in (self._joint_errors(samples), columns)))
+
+    def _tighten(self, moment: int, joint: int, column: int) -> bool:
+        """Add a key at a moment to the first group that reduces the excess so, those with most to gain first."""
+        start, stop = max(moment - AIM_RADIUS_SAMPLES, 0), min(moment + AIM_RADIUS_SAMPLES, len(self.given.values))
         groups = [group for group in self._groups_of(joint, column) if not group.is_still]
-        aims = [group.aims(self.world) for group in groups]
+        aims = [group.aims(self.world, start, stop) for group in groups]
         gains = [
-            float(
-                np.sum(np.abs(aim[:, moment] - group.current_values(self.world)[:, moment]) * group.weight[:, moment])
-            )
+            float(np.sum(np.abs(aim[:, moment] - group.values[:, moment]) * group.weight[:, moment]))
             for group, aim in zip(groups, aims)
         ]
         for i in np.argsort(gains)[::-1]:
-            groups[i].target[:] = aims[i]
-            if search.add_key(groups[i], self.world, moment):
-                return
+            group, saved = groups[i], groups[i].save()
+            changed = search.add_key(group, self.world, moment, aims[i])
+            if changed is not None:
+                excess, now = self._excess(changed), group.save()
+                group.load(saved, self.world)
+                if excess < self._excess(changed):
+                    group.load(now, self.world)
+                    return True
+            else:
+                group.load(saved, self.world)
+        return False
 
-    def _restore(self, moment: int, joint: int, column: int) -> None:
-        """The last resort: restore the source at all frames around a moment, for all groups that move a joint."""
-        for group in self._groups_of(joint, column):
-            group.restore(moment - RESTORE_RADIUS_SAMPLES, moment + RESTORE_RADIUS_SAMPLES)
+    def _restore(self, moment: int) -> None:
+        """The last resort: restore the source at all frames around a moment, for all groups."""
+        radius = RESTORE_RADIUS_FRAMES * self.given.frame
+        for group in self.groups:
+            if not group.is_still:
+                group.restore(moment - radius, moment + radius)
 
-    def _report(self, curves: Curves, offset: Array, turn: Array) -> ReducedCurves:
-        inside = [
-            (group.broken[:, 1 : group.count - 1], len(group.columns)) for group in self.groups if group.count > 2
-        ]
-        total = sum(broken.size for broken, _ in inside)
+    def _report(self, curves: Curves, off: Array, turn: Array, used: dict[str, float]) -> ReducedCurves:
+        inside = [group.broken[:, 1 : group.count - 1] for group in self.groups if group.count > 2]
+        total = sum(broken.size for broken in inside)
         weights = self.world.error[self.world.joint < 0]
+        binding = max(used, key=used.__getitem__)
+        cuts = self.cut_times
+        if len(cuts):
+            times = ", ".join(f"{time:.3g}" for time in cuts[:5]) + (", ..." if len(cuts) > 5 else "")
+            self.notes.append(f"channels jump from one frame to the next at {times} s; they run straight across it")
         return ReducedCurves(
             curves,
-            float(np.linalg.norm(offset, axis=-1).max(initial=0.0)),
-            float(np.linalg.norm(turn, axis=-1).max(initial=0.0)),
+            float(off.max(initial=0.0)),
+            float(turn.max(initial=0.0)),
             float(np.abs(weights).max(initial=0.0)),
             sum(len(curve) * len(curve.channel) for curve in curves.curves),
             self.given.frames,
             curves.channels.width,
-            float(sum(int(broken.sum()) for broken, _ in inside) / total) if total else 0.0,
+            float(sum(int(broken.sum()) for broken in inside) / total) if total else 0.0,
             bool(self.loop),
+            binding,
+            float(used[binding]),
+            tuple(cuts.tolist()),
             tuple(self.notes),
         )
 
 
-def _runs(wrong: Array) -> Array:
-    """(S, 2) where runs of True in (M,) begin and end."""
-    return np.flatnonzero(np.diff(np.concatenate([[0], wrong.astype(np.int8), [0]]))).reshape(-1, 2)
+def _lengths(vectors: Array) -> Array:
+    """Lengths of vectors (..., 3), several times as fast as `np.linalg.norm`."""
+    lengths: Array = np.sqrt(np.einsum("...i,...i->...", vectors, vectors))
+    return lengths

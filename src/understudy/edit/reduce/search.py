@@ -30,34 +30,31 @@ MERGE_SINGLE_COST_RATIO = 2.5  # of the limit: two keys whose removal costs more
 MERGE_SEARCH_COST_RATIO = 2.0  # of the limit: the search for a merged key ends at a higher cost
 MAX_COST_TOLERANCES = 8.0  # tolerances; higher costs are not computed exactly
 SHIFT_GAIN_RATIO = 0.97  # of the sum of squares: a shift has to lower it below this share
-PEAK_COST_RATIO = 0.6  # factor on the sum of squares of a key on a peak, which favours it
-PEAK_ATTRACTION_RATIO = 0.15  # of the span between its neighbours: a peak this near attracts a key
 
 JOINT_POSITION_SHARE = 0.4  # of the position tolerance for one joint: the errors of a chain add up, at random
 JOINT_TURN_SHARE = 0.8  # of the orientation tolerance for one joint: nothing else adds to it
-TIGHTEN_FACTOR = 1.1  # times the excess, by which a column is tightened where joints below it are off too far
-TIGHTEN_WINDOW_SAMPLES = 31  # samples around the moment: the range of a key
+TIGHTEN_WINDOW_SAMPLES = 15  # samples around a moment: the range of a key
 
 JOINT_STAGES = (0.7 * JOINT_POSITION_SHARE, JOINT_POSITION_SHARE)
-COLUMN_STAGES = (0.35, 0.5, 0.65, 0.8, 0.9, 0.985)
+COLUMN_STAGES = (0.35, 0.7, 0.985)
 """Limits in tolerances, first while keys are added, then while they are removed. Columns that move no joint have their
 whole tolerance for themselves."""
 
 
 def key_from_root(measure: WorldError, groups: list[KeyGroup], world: WorldState, loop: bool) -> None:
     """Give every group its first keys, aimed at the errors that the groups before it left."""
-    values = measure.given.values.copy()
     none = np.full(len(world.joint), -1)
+    alone = world._replace(joint=none, band=np.zeros(world.band.shape), error=np.zeros(world.error.shape))
+    keyed = KeyedOrientations(measure)
     for group, number in order_from_root(measure, groups):
         moves_joint = world.joint[group.columns[0]] >= 0
         if moves_joint and not group.is_still:
-            group.target[:] = aim_keys(measure, number, values).T
+            group.target[:] = keyed.aim(number).T
         stages = JOINT_STAGES if moves_joint else COLUMN_STAGES
         group.begin(loop, stages[0])
-        alone = world._replace(joint=none, band=np.zeros(world.band.shape), error=np.zeros(world.error.shape))
-        alone.band[group.columns] = np.maximum(group.weight, world.band[group.columns])
         if group.count > 1:
-            alone.error[group.columns] = group.sample_columns() - group.target
+            alone.band[group.columns] = np.maximum(group.weight, world.band[group.columns])
+            alone.error[group.columns] = group.values - group.target
             estimate_costs(group, alone)
             for limit in stages[1:]:
                 smooth_keys(group, alone, limit)
@@ -65,7 +62,44 @@ def key_from_root(measure: WorldError, groups: list[KeyGroup], world: WorldState
                 if not moves_joint:
                     shift_keys(group, alone, limit)
                     merge_keys(group, alone, limit)
-        values[:, group.columns] = group.sample_columns().T
+        keyed.set(number, group.values.T)
+
+
+class KeyedOrientations:
+    """World orientations of the joints as keyed so far, from the root down."""
+
+    def __init__(self, measure: WorldError) -> None:
+        self.measure = measure
+        self.turns = measure.turns.copy()  # (M, J, 3, 3) those of the source until a joint is keyed
+
+    def _joint(self, number: int) -> int:
+        """The joint that the channel of this number turns, or -1."""
+        channel = self.measure.given.channels[number]
+        turning = channel.kind in ROTATION_KINDS
+        return self.measure.bones.joints.get((channel.target, channel.kind), -1) if turning else -1
+
+    def aim(self, number: int) -> Array:
+        """(M, n) the values of a channel that give its joint the orientation of the source under its keyed parent."""
+        channels = self.measure.given.channels
+        channel, joint = channels[number], self._joint(number)
+        source = self.measure.given.values[:, int(channels.offsets[number]) : int(channels.offsets[number + 1])]
+        parent = int(self.measure.bones.parents[joint]) if joint >= 0 else -1
+        if parent < 0:
+            return source
+        wanted = quaternion.from_matrix(np.swapaxes(self.turns[:, parent], -1, -2) @ self.measure.turns[:, joint])
+        if channel.kind == "rotation":
+            return wanted * np.where(np.sum(wanted * source, axis=1, keepdims=True) < 0, -1.0, 1.0)
+        return nearest_angles(euler.to_euler(wanted, "".join(channel.columns)), source)
+
+    def set(self, number: int, values: Array) -> None:
+        """Take the keyed values (M, n) of a channel; joints that are not keyed keep their rotation of the source."""
+        joint = self._joint(number)
+        if joint < 0:
+            return
+        channel, parent = self.measure.given.channels[number], int(self.measure.bones.parents[joint])
+        turn = euler.from_euler(values, "".join(channel.columns)) if channel.kind == "euler" else values
+        local = quaternion.to_matrix(quaternion.normalise(turn))
+        self.turns[:, joint] = local if parent < 0 else self.turns[:, parent] @ local
 
 
 def order_from_root(measure: WorldError, groups: list[KeyGroup]) -> list[tuple[KeyGroup, int]]:
@@ -79,22 +113,6 @@ def order_from_root(measure: WorldError, groups: list[KeyGroup]) -> list[tuple[K
     return [(groups[i], int(owner[i])) for i in np.argsort(depth, kind="stable")]
 
 
-def aim_keys(measure: WorldError, number: int, values: Array) -> Array:
-    """(M, n) the values of a channel that give its joint the orientation of the source, the others at `values`."""
-    channels = measure.given.channels
-    channel = channels[number]
-    source = measure.given.values[:, int(channels.offsets[number]) : int(channels.offsets[number + 1])]
-    joint = measure.bones.joints.get((channel.target, channel.kind))
-    if joint is None or channel.kind not in ROTATION_KINDS or measure.bones.parents[joint] < 0:
-        return source
-    parent = int(measure.bones.parents[joint])
-    turned = measure.bones.world_frames(values)[1][:, parent]
-    wanted = quaternion.from_matrix(np.swapaxes(turned, -1, -2) @ measure.turns[:, joint])
-    if channel.kind == "rotation":
-        return wanted * np.where(np.sum(wanted * source, axis=1, keepdims=True) < 0, -1.0, 1.0)
-    return nearest_angles(euler.to_euler(wanted, "".join(channel.columns)), source)
-
-
 def nearest_angles(angles: Array, others: Array) -> Array:
     """The angles (M, 3) of the same rotations (Tait-Bryan) that are nearest to others (M, 3)."""
     flipped = angles * [1.0, -1.0, 1.0] + np.pi
@@ -103,14 +121,23 @@ def nearest_angles(angles: Array, others: Array) -> Array:
     return np.where((distance[0] <= distance[1])[:, None], near[0], near[1])
 
 
-def bone_levers(measure: WorldError, world: WorldState) -> Array:
-    """(C, M) levers that reach from each joint to its children, in tolerances for one unit of a column."""
+def bone_levers(measure: WorldError, world: WorldState, planted_reach: float) -> Array:
+    """(C, M) levers that reach from each joint to its children, in tolerances for one unit of a column.
+
+    A joint above a planted one, and that one itself, have its reach (1 / metres): orientations are compensated below,
+    shifts are not.
+    """
     parents = measure.bones.parents
     below = [np.concatenate([[j], np.flatnonzero(parents == j)]) for j in range(len(parents))]
     first = np.concatenate([[0], np.cumsum([len(b) for b in below])]).astype(np.int64)
+    reach = np.where(world.reach_step > 0, np.maximum(world.reach, planted_reach), world.reach)
+    for j in range(len(parents) - 1, -1, -1):
+        if parents[j] >= 0:
+            np.maximum(reach[:, parents[j]], reach[:, j], out=reach[:, parents[j]])
     near = world._replace(
         first=first,
         below=np.concatenate([np.zeros(0, np.int64), *below]).astype(np.int64),
+        reach=reach,
         reach_turn=world.reach_turn * (JOINT_POSITION_SHARE / JOINT_TURN_SHARE),
     )
     lever = np.empty(world.error.shape)
@@ -126,13 +153,14 @@ def tighten(world: WorldState, worst: Array, tight: Array) -> None:
         if joint >= 0:
             below = world.below[world.first[joint] : world.first[joint + 1]]
             most = maximum_filter1d(worst[:, below].max(axis=1), TIGHTEN_WINDOW_SAMPLES)
-            tight[c] *= np.where(most > 1, TIGHTEN_FACTOR * most, 1.0)
+            tight[c] *= np.maximum(most, 1.0)
 
 
 def estimate_costs(group: KeyGroup, world: WorldState) -> None:
     """Compute the cost of removing each key."""
     for k in range(1, group.count - 1):
-        group.cost[k] = group.attempt(world, k, MAX_COST_TOLERANCES).worst
+        if not group.is_pinned(k):
+            group.cost[k] = group.attempt(world, k, MAX_COST_TOLERANCES).worst
 
 
 def remove_keys(group: KeyGroup, world: WorldState, limit: float) -> None:
@@ -141,8 +169,8 @@ def remove_keys(group: KeyGroup, world: WorldState, limit: float) -> None:
     order = np.argsort(group.cost[inside], kind="stable")
     for sample in group.keys[inside][order].tolist():
         k = int(np.searchsorted(group.keys[: group.count], sample))
-        marks = int(group.marks[k])
-        if not marks & REMOVAL_UNTRIED and group.cost[k] > RETRY_COST_RATIO * limit:
+        untried = group.marks[k] & REMOVAL_UNTRIED
+        if group.is_pinned(k) or (not untried and group.cost[k] > RETRY_COST_RATIO * limit):
             continue
         tried = group.attempt(world, k, limit)
         group.cost[k] = tried.worst
@@ -156,24 +184,14 @@ def remove_keys(group: KeyGroup, world: WorldState, limit: float) -> None:
 def shift_keys(group: KeyGroup, world: WorldState, limit: float) -> None:
     """Move each key to a frame nearby that fits better."""
     for k in range(1, group.count - 1):
-        marks = int(group.marks[k])
-        if not marks & SHIFT_UNTRIED:
+        if not group.marks[k] & SHIFT_UNTRIED or group.is_pinned(k):
             continue
         group.marks[k] &= ~SHIFT_UNTRIED
         before, current, after = group.keys[k - 1 : k + 2].tolist()
-        steps = {
-            current: SHIFT_GAIN_RATIO,
-            current - max(2, (current - before) // 10 * 2): 1.0,
-            current + max(2, (after - current) // 10 * 2): 1.0,
-        }
-        near = np.flatnonzero(group.peaks[before + 2 : after - 1]) + before + 2
-        if len(near):
-            peak = int(near[np.argmin(np.abs(near - current))])
-            if abs(peak - current) <= max(4, PEAK_ATTRACTION_RATIO * (after - before)):
-                steps[peak] = PEAK_COST_RATIO
+        left, right = (max(1, gap // (10 * group.frame)) * group.frame for gap in (current - before, after - current))
         costs = {}
-        for sample, share in steps.items():
-            if before < sample < after:
+        for sample, share in {current: SHIFT_GAIN_RATIO, current - left: 1.0, current + right: 1.0}.items():
+            if sample == current or group.has_room(sample, k - 1, k + 1):
                 tried = group.attempt(world, k, limit, sample)
                 if tried.worst <= limit:
                     costs[sample] = share * _squares(group, tried.inside)
@@ -186,7 +204,7 @@ def _squares(group: KeyGroup, inside: int) -> float:
     """The weighted sum of squares of the last attempt."""
     keys, local, _, _ = group.scratch
     return sum(
-        fit_kernels.chain_cost(keys, local[c], 0, inside - 1, group.target[c], group.weight[c])
+        fit_kernels.chain_cost(keys, local[c], 0, inside - 1, group.target[c], group.weight[c], group.cut)
         for c in range(len(group.columns))
     )
 
@@ -199,31 +217,36 @@ def merge_keys(group: KeyGroup, world: WorldState, limit: float) -> None:
     k = 1
     while k < group.count - 2:
         marks = int(group.marks[k] | group.marks[k + 1])
-        first, second = group.keys[k : k + 2].tolist()
         if (
             marks & MERGE_UNTRIED
-            and second - first >= 4
+            and not (group.is_pinned(k) or group.is_pinned(k + 1))
+            and group.keys[k + 1] - group.keys[k] >= 2 * group.frame
             and group.cost[k : k + 2].min() <= _trial_factor(group) * MERGE_SINGLE_COST_RATIO * limit
         ):
             group.marks[k] &= ~MERGE_UNTRIED
-            _merge_pair(group, world, limit, k, first, second)
+            _merge_pair(group, world, limit, k)
         k += 1
 
 
-def _merge_pair(group: KeyGroup, world: WorldState, limit: float, k: int, first: int, second: int) -> None:
+def _merge_pair(group: KeyGroup, world: WorldState, limit: float, k: int) -> None:
     """Try the middle, then samples around the best, in halving steps, while the cost is not too high."""
-    at, step = (first + second) // 4 * 2, (second - first) // 8 * 2
+    frame = group.frame
+    first, second = group.keys[k : k + 2].tolist()
+    at, step = (first + second) // (2 * frame) * frame, (second - first) // (4 * frame) * frame
+    if not group.has_room(at, k - 1, k + 2):
+        return
     tried = {at: group.attempt(world, k, limit, merged=at)}
     while (
         tried[at].worst > limit
         and tried[at].worst < _trial_factor(group) * MERGE_SEARCH_COST_RATIO * limit
-        and step >= 2
+        and step >= frame
     ):
         for sample in (at - step, at + step):
-            if sample not in tried and first < sample < second and min(t.worst for t in tried.values()) > limit:
+            inside = first < sample < second and group.has_room(sample, k - 1, k + 2)
+            if sample not in tried and inside and min(t.worst for t in tried.values()) > limit:
                 tried[sample] = group.attempt(world, k, limit, merged=sample)
         at = min(tried, key=lambda sample: tried[sample].worst)
-        step = step // 4 * 2
+        step = step // (2 * frame) * frame
     if tried[at].worst <= limit:
         group.accept(world, group.attempt(world, k, limit, merged=at))
 
@@ -237,7 +260,8 @@ def smooth_keys(group: KeyGroup, world: WorldState, limit: float) -> None:
     """Make broken keys smooth again, all columns of a key at once, where the limit allows it."""
     for k in range(1, group.count - 1):
         broken = group.broken[:, k].copy()
-        if broken.any() and group.marks[k] & JOIN_UNTRIED:
+        straight = any(fit_kernels.is_straight(group.keys, i, group.cut) for i in (k - 1, k))
+        if broken.any() and group.marks[k] & JOIN_UNTRIED and not straight:
             group.marks[k] &= ~JOIN_UNTRIED
             group.broken[:, k] = False
             tried = group.attempt(world, k, limit, int(group.keys[k]))
@@ -247,21 +271,34 @@ def smooth_keys(group: KeyGroup, world: WorldState, limit: float) -> None:
                 group.broken[:, k] = broken
 
 
-def add_key(group: KeyGroup, world: WorldState, sample: int) -> bool:
-    """Add a key at the frame nearest to a sample, or break the key there; False where all are broken already."""
+def add_key(group: KeyGroup, world: WorldState, sample: int, aim: Array) -> slice | None:
+    """Add a key at the frame nearest to a sample, or break the key there, and fit it to `aim` (n, M).
+
+    The curves bend to the aim between the two neighbouring keys only. Returns the samples that change; None where all
+    keys are broken already.
+    """
     if group.count == 1:
         group.unflatten()
-    frames = np.arange(2, group.target.shape[1] - 1, 2)
+    frames = np.arange(group.frame, group.target.shape[1] - 1, group.frame)
     done = np.isin(frames, group.keys[: group.count][group.broken[:, : group.count].all(axis=0)])
     if done.all():
-        return False
-    near = int(frames[~done][np.argmin(np.abs(frames[~done] - sample))])
-    old = group.sample_columns()
+        return None
+    distance = np.abs(frames - sample)
+    distance[done] = len(group.cut)
+    apart = np.abs(frames[:, None] - group.keys[: group.count]).min(axis=1)
+    distance += np.where((apart > 0) & (apart < fit_kernels.MIN_FITTED_SAMPLES), fit_kernels.MIN_FITTED_SAMPLES, 0)
+    near = int(frames[np.argmin(distance)])
     k = int(np.searchsorted(group.keys[: group.count], near))
     if group.keys[k] == near:
         group.broken[:, k] = True
     else:
         group.insert(near)
-    search_kernels.apply_change(world, group.columns, 0, group.sample_columns() - old)
+    samples = np.arange(group.target.shape[1])
+    share = np.interp(samples, group.keys[k - 1 : k + 2], [0.0, 1.0, 0.0])
+    group.target[:] = group.values + share * (aim - group.values)
+    values = group.sample_columns()
+    search_kernels.apply_change(world, group.columns, 0, values - group.values)
+    group.values = values
     group.accept(world, group.attempt(world, k, 1e300, near))
-    return True
+    reach = search_kernels.REFIT_KEYS_EACH_SIDE
+    return slice(int(group.keys[max(k - reach, 0)]), int(group.keys[min(k + reach, group.count - 1)]) + 1)

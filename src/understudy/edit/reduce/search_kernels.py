@@ -6,7 +6,8 @@ in the world) or moves it along D_c, and that is off by e, moves every joint i b
     position  e (D_c + A_c x (x_i - x_j))        rotation  e A_c
 
 Errors of all columns add up; the sums for all joints are stored, and a change of a few columns in a span of time is
-judged by the new sums. Columns that move no joint (shape weights) have a tolerance of their own instead, their band.
+judged by the new sums, and by the steps of planted joints from sample to sample. Columns that move no joint (shape
+weights) have a tolerance of their own instead, their band.
 
 The keys of a group with n columns and K keys: `keys` (K,) samples, `state` (n, K, 5) and `broken` (n, K) as in
 `fit_kernels`. The arrays have room for more keys than there are; functions return the new count.
@@ -37,7 +38,8 @@ class WorldState(NamedTuple):
     offset: Array  # (M, J, 3) metres, the error of each joint now
     turn: Array  # (M, J, 3) radians
     reach: Array  # (M, J) 1 / tolerance on positions
-    reach_turn: Array  # (J,) 1 / tolerance on orientations
+    reach_turn: Array  # (M, J) 1 / tolerance on orientations
+    reach_step: Array  # (M, J) 1 / metres that a planted joint may move from the sample before, 0 for others
     error: Array  # (C, M) of the columns now
     band: Array  # (C, M) 1 / tolerance on columns that move no joint, 0 for the others
 
@@ -84,7 +86,9 @@ def worst_error(world: WorldState, columns: Array, start: int, delta: Array, lim
     Errors that shrink do not count. Returns early once the error is above `limit`.
     """
     n, width = delta.shape
-    d, moved = np.empty((world.place.shape[1], 6)), np.zeros(world.place.shape[1], np.bool_)
+    joints = world.place.shape[1]
+    d, moved = np.empty((joints, 6)), np.zeros(joints, np.bool_)
+    last = np.zeros((joints, 3))  # the change at the sample before
     most = 0.0
     for w in range(width):
         m = start + w
@@ -96,7 +100,7 @@ def worst_error(world: WorldState, columns: Array, start: int, delta: Array, lim
                     most = max(most, new * world.band[c, m])
         moved[:] = False
         _change(world, columns, m, delta, w, moved, d)
-        for j in range(len(moved)):
+        for j in range(joints):
             if not moved[j]:
                 continue
             old = new = old_turn = new_turn = 0.0
@@ -108,7 +112,18 @@ def worst_error(world: WorldState, columns: Array, start: int, delta: Array, lim
             if new > old:
                 most = max(most, np.sqrt(new) * world.reach[m, j])
             if new_turn > old_turn:
-                most = max(most, np.sqrt(new_turn) * world.reach_turn[j])
+                most = max(most, np.sqrt(new_turn) * world.reach_turn[m, j])
+            if world.reach_step[m, j] > 0:
+                old = new = 0.0
+                for a in range(3):
+                    step = world.place[m, j, a] - world.place[m - 1, j, a]
+                    step += world.offset[m, j, a] - world.offset[m - 1, j, a]
+                    old += step**2
+                    new += (step + d[j, a] - last[j, a]) ** 2
+                if new > old:
+                    most = max(most, np.sqrt(new) * world.reach_step[m, j])
+            for a in range(3):
+                last[j, a] = d[j, a]
         if most > limit:
             return most
     return most
@@ -161,13 +176,17 @@ def write_levers(world: WorldState, out: Array) -> None:
             for b in range(world.first[joint], world.first[joint + 1]):
                 j = world.below[b]
                 px, py, pz = _shift(world, c, joint, m, j)
-                most = max(most, np.sqrt(px * px + py * py + pz * pz) * world.reach[m, j], turn * world.reach_turn[j])
+                most = max(
+                    most, np.sqrt(px * px + py * py + pz * pz) * world.reach[m, j], turn * world.reach_turn[m, j]
+                )
             out[c, m] = most
 
 
 @compile_kernel()
-def aim_column(world: WorldState, c: int, bound: Array, target: Array, weight: Array) -> None:
+def aim_column(world: WorldState, c: int, bound: Array, start: int, stop: int, target: Array, weight: Array) -> None:
     """The offset `target` (M,) with which column c compensates the errors of the others, and its `weight` (M,).
+
+    Only samples from `start` to `stop` are written.
 
     At each sample the sum over the joints below of w |E + (t - e) g|^2 in tolerances, with E their errors, g the
     effect of one unit of the column on them and e its current error, is least at t = e - (sum w g.E) / (sum w g.g).
@@ -175,7 +194,7 @@ def aim_column(world: WorldState, c: int, bound: Array, target: Array, weight: A
     to no error: a column of a quaternion that hardly turns at a sample could otherwise take any value.
     """
     joint = world.joint[c]
-    for m in range(world.place.shape[0]):
+    for m in range(start, stop):
         if joint < 0:
             target[m], weight[m] = 0.0, world.band[c, m]
             continue
@@ -188,7 +207,7 @@ def aim_column(world: WorldState, c: int, bound: Array, target: Array, weight: A
             px, py, pz = _shift(world, c, joint, m, j)
             ex, ey, ez = world.offset[m, j, 0], world.offset[m, j, 1], world.offset[m, j, 2]
             tx, ty, tz = world.turn[m, j, 0], world.turn[m, j, 1], world.turn[m, j, 2]
-            near, turning = world.reach[m, j] ** 2, world.reach_turn[j] ** 2
+            near, turning = world.reach[m, j] ** 2, world.reach_turn[m, j] ** 2
             off = max((ex * ex + ey * ey + ez * ez) * near, (tx * tx + ty * ty + tz * tz) * turning)
             w = (0.05 + off) ** 2
             heaviest = max(heaviest, w)
@@ -216,8 +235,8 @@ def _mark_free_slots(
 
 
 @compile_kernel()
-def insert_key_on_curve(keys: Array, state: Array, broken: Array, count: int, sample: int) -> int:
-    """Insert a key on the curve at a sample that has none; returns its number."""
+def insert_key_on_curve(keys: Array, state: Array, broken: Array, count: int, sample: int, cut: Array) -> int:
+    """Insert a key on the curve at a sample that has none; returns its number. Keys of straight segments are broken."""
     k = 0
     while k < count and keys[k] < sample:
         k += 1
@@ -241,6 +260,10 @@ def insert_key_on_curve(keys: Array, state: Array, broken: Array, count: int, sa
         broken[c, k] = False
         state[c, k - 1, 4] = min(state[c, k - 1, 4], left * 0.5)
         state[c, k + 1, 2] = min(state[c, k + 1, 2], right * 0.5)
+        for segment in (k - 1, k):
+            if fit.is_straight(keys, segment, cut):
+                broken[c, segment] = broken[c, segment + 1] = True
+        fit.straighten(keys, state[c], k - 1, k + 1, cut)
     return k
 
 
@@ -252,25 +275,29 @@ def fill_keys(
     count: int,
     target: Array,
     weight: Array,
+    cut: Array,
+    frame: int,
     limit: float,
     state_free: bool,
     lengths: bool,
 ) -> int:
     """Add keys until every column of target (n, M) is met within limit / weight (n, M) at every sample.
 
-    Each round fits all keys and adds one at the worst sample of each segment that fails. A segment of one frame that
-    fails has a corner at its ends: they are broken.
+    Each round fits all keys and adds one at the worst sample of each segment that fails, on a frame (`frame` samples).
+    A segment that fails and is too short to be divided has a corner at its ends: they are broken, then it is divided
+    into straight ones.
     """
     n, samples = target.shape
     values = np.empty(samples)
     worst_at, worst_of = np.empty(samples, np.int64), np.empty(samples)
+    shortest = max(frame, fit.MIN_FITTED_SAMPLES)
     for _ in range(64):
         worst_of[: count - 1] = 0.0
         free = np.empty((count, 5), np.bool_)
         for c in range(n):
             _mark_free_slots(count, state_free, lengths, broken[c], True, True, free)
             fit.fit_chain(
-                keys, state[c], broken[c], 0, count - 1, target[c], weight[c], free, 60 if count < 6 else 12, np.inf
+                keys, state[c], broken[c], 0, count - 1, target[c], weight[c], cut, free, 40 if count < 6 else 8, np.inf
             )
             fit.sample_chain(keys, state[c], 0, count - 1, values)
             for k in range(count - 1):
@@ -279,20 +306,21 @@ def fill_keys(
                     if off > worst_of[k]:
                         worst_of[k], worst_at[k] = off, m
         failed = False
-        old = count
-        for k in range(old - 2, -1, -1):
-            if worst_of[k] <= limit:
+        for k in range(count - 2, -1, -1):
+            if worst_of[k] <= limit or fit.is_straight(keys, k, cut):
                 continue
             span = keys[k + 1] - keys[k]
-            if span <= 2:
-                for c in range(n):
-                    failed |= not (broken[c, k] and broken[c, k + 1])
-                    broken[c, k] = broken[c, k + 1] = True
-                continue
-            sample = (worst_at[k] + 1) // 2 * 2
-            margin = max(2, span // 8 // 2 * 2)
-            sample = min(max(sample, keys[k] + margin), keys[k + 1] - margin)
-            insert_key_on_curve(keys, state, broken, count, sample)
+            margin = max(shortest, span // 8)
+            if span < 2 * shortest:
+                whole = broken[:, k].all() and broken[:, k + 1].all()
+                broken[:, k] = broken[:, k + 1] = True
+                failed |= not whole
+                if not whole or span <= frame:
+                    continue
+                margin = frame
+            sample = (worst_at[k] + frame // 2) // frame * frame
+            low, high = -(-(keys[k] + margin) // frame) * frame, (keys[k + 1] - margin) // frame * frame
+            insert_key_on_curve(keys, state, broken, count, min(max(sample, low), high), cut)
             count += 1
             failed = True
         if not failed:
@@ -310,8 +338,10 @@ def attempt_change(
     sample: int,
     merged: int,
     columns: Array,
+    current: Array,
     target: Array,
     weight: Array,
+    cut: Array,
     world: WorldState,
     limit: float,
     state_free: bool,
@@ -321,10 +351,11 @@ def attempt_change(
     local_broken: Array,
     delta: Array,
 ) -> tuple[float, int, int, int]:
-    """Remove key k (sample < 0) or move it, and move the next to `merged` (unless < 0); fit the neighbourhood again.
+    """Remove key k (sample < 0) or move it, or replace it and the next by one at `merged` (unless < 0); fit again.
 
-    Returns the worst error that this causes, in tolerances, the first key of the neighbourhood, its width in samples
-    and its number of keys after the change; `local_keys`, `local` (n, ., 5) and `delta` (n, W) receive the fit.
+    The neighbourhood is fitted to target (n, M), and compared with the `current` values (n, M). Returns the worst error
+    that this causes, in tolerances, the first key of the neighbourhood, its width in samples and its number of keys
+    after the change; `local_keys`, `local` (n, ., 5) and `delta` (n, W) receive the fit.
     """
     a, b = max(k - REFIT_KEYS_EACH_SIDE, 0), min(k + REFIT_KEYS_EACH_SIDE + (1 if merged >= 0 else 0), count - 1)
     i = 0
@@ -338,7 +369,7 @@ def attempt_change(
     inside = i
     start, width = keys[a], keys[b] - keys[a] + 1
     free = np.empty((inside, 5), np.bool_)
-    values, before = np.empty(width), np.empty(width)
+    values = np.empty(width)
     heavier = np.empty(weight.shape[1])
     most_of = np.empty(len(columns))
     hopeless = 1.7 * limit
@@ -347,24 +378,16 @@ def attempt_change(
             if not local_broken[c, i]:
                 local[c, i, 1] = local[c, i, 3] = 0.5 * (local[c, i, 1] + local[c, i, 3])
         for i in range(inside - 1):
-            span = float(local_keys[i + 1] - local_keys[i])
             if i == k - 1 - a or (i == k - a and (sample >= 0 or merged >= 0)):
-                local[c, i, 4] = local[c, i + 1, 2] = span / 3.0
-            local[c, i, 4] = min(
-                max(local[c, i, 4], fit.MIN_TIME_HANDLE_RATIO * span), fit.max_handle_ratio(span) * span
-            )
-            local[c, i + 1, 2] = min(
-                max(local[c, i + 1, 2], fit.MIN_TIME_HANDLE_RATIO * span), fit.max_handle_ratio(span) * span
-            )
+                local[c, i, 4] = local[c, i + 1, 2] = (local_keys[i + 1] - local_keys[i]) / 3.0
         _mark_free_slots(inside, state_free, lengths, local_broken[c], a == 0, b == count - 1, free)
         enough = 4.0 * hopeless * hopeless * width
-        fit.fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], weight[c], free, 6, enough)
+        fit.fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], weight[c], cut, free, 5, enough)
         fit.sample_chain(local_keys, local[c], 0, inside - 1, values)
         most_of[c] = _residual(values, start, target[c], weight[c])
         if most_of[c] > hopeless:
             return most_of[c], a, width, inside
-        fit.sample_chain(keys, state[c], a, b, before)
-        delta[c, :width] = values - before
+        delta[c, :width] = values - current[c, start : start + width]
     most = worst_error(world, columns, start, delta[:, :width], limit)
     if most <= limit or most > hopeless:
         return most, a, width, inside
@@ -374,10 +397,9 @@ def attempt_change(
         _mark_free_slots(inside, state_free, lengths, local_broken[c], a == 0, b == count - 1, free)
         fit.sample_chain(local_keys, local[c], 0, inside - 1, values)
         _reweight(values, start, target[c], weight[c], most_of[c], heavier)
-        fit.fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], heavier, free, 3, np.inf)
+        fit.fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], heavier, cut, free, 3, np.inf)
         fit.sample_chain(local_keys, local[c], 0, inside - 1, values)
-        fit.sample_chain(keys, state[c], a, b, before)
-        delta[c, :width] = values - before
+        delta[c, :width] = values - current[c, start : start + width]
     return worst_error(world, columns, start, delta[:, :width], limit), a, width, inside
 
 

@@ -1,11 +1,7 @@
-"""The source and the result of a reduction, and clips split at cuts.
+"""The source of a reduction as samples, and the result with its errors.
 
-A source (`SampledAnimation`) is an animation as samples, two a frame: frames and the times midway between them, from
-the animation's own interpolation. Keys are put on frames.
-
-Cuts are frames between which an animation jumps, such as the T-pose at the start of CMU's files. No smooth curve
-follows a jump of 90 degrees from one frame to the next, and trying spoils the frames around it. A clip is reduced piece
-by piece between its cuts; across each, the curves are linear, as the frames are.
+A source (`SampledAnimation`) is an animation as samples: frames, and as many times between them as make about
+SEARCH_RATE_HZ samples a second, from the animation's own interpolation. Keys are put on frames.
 """
 
 from __future__ import annotations
@@ -17,26 +13,26 @@ import numpy as np
 
 from understudy import checks
 from understudy.character import Channel, Channels, Clip, Curve, Curves
-from understudy.character.curve import LINEAR, STEP
-from understudy.character.key_insertion import merge_split_curves
+from understudy.character.curve import STEP
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import euler, quaternion
 
 ROTATION_MODES = ("keep", "euler", "quaternion")
-
-CUT_ANGLE_RAD = np.radians(40.0)  # from frame to frame: 4,800 degrees a second at 120 fps, 960 at 24
-CUT_PERCENTILE_FACTOR = 4.0  # multiple of the 99th percentile of a clip: fast motion is no cut
+SEARCH_RATE_HZ = 240.0
+MAX_SAMPLES_PER_FRAME = 8
+MEASURES_PER_FRAME = 8  # samples a frame of the source at which errors are measured in the end
 
 
 @dataclass(frozen=True, eq=False)
 class SampledAnimation:
-    """M = 2 F - 1 samples of C columns. Sample m is at `start + m / (2 rate)` seconds; even samples are frames."""
+    """M samples of C columns, `frame` of them a frame. Sample m is at `start + m / sample_rate` seconds."""
 
     animation: Clip | Curves
     channels: Channels
     values: Array  # (M, C)
-    rate: float
+    rate: float  # frames a second
+    frame: int  # samples a frame
     start: float
     stepped: tuple[Curve, ...]  # curves with stepped segments only: kept, without keys that change nothing
     notes: tuple[str, ...]
@@ -44,11 +40,16 @@ class SampledAnimation:
     @property
     def frames(self) -> int:
         """F."""
-        return (len(self.values) + 1) // 2
+        return (len(self.values) - 1) // self.frame + 1
+
+    @property
+    def sample_rate(self) -> float:
+        """Samples a second."""
+        return self.frame * self.rate
 
     def seconds(self, samples: Array) -> Array:
         """The times of sample numbers."""
-        return self.start + np.asarray(samples) / (2 * self.rate)
+        return self.start + np.asarray(samples) / self.sample_rate
 
     @property
     def times(self) -> Array:
@@ -58,7 +59,10 @@ class SampledAnimation:
 
 @dataclass(frozen=True)
 class ReducedCurves:
-    """The reduced curves, and their errors against the source at all frames and midway between them."""
+    """The reduced curves, and their errors against the source, at its own frames and eight times as often.
+
+    Errors between the two frames of a cut do not count for the joints that jump there: `cuts` has the times.
+    """
 
     curves: Curves
     error_m: float  # metres, the largest error of a joint position in the world
@@ -69,6 +73,9 @@ class ReducedCurves:
     columns: int  # columns of the result
     broken: float  # share of the inner keys with a broken tangent (per column)
     loop: bool
+    binding: str = "position"  # the tolerance that is used up most: position, angle or weight
+    used: float = 0.0  # the share of it that is used; planted joints count by their own tolerance
+    cuts: tuple[float, ...] = ()  # seconds of the last frame before each cut
     notes: tuple[str, ...] = ()
 
     @property
@@ -77,14 +84,19 @@ class ReducedCurves:
         return self.frames * self.columns
 
 
-def sample_source(animation: Clip | Curves, rotations: str) -> SampledAnimation:
-    """The samples of an animation, with rotations of the kind `rotations`, one of ROTATION_MODES."""
+def sample_source(animation: Clip | Curves, rotations: str, rate: float | None = None) -> SampledAnimation:
+    """The samples of an animation.
+
+    Args:
+        animation: The animation, dense or keyed.
+        rotations: What rotations become, one of ROTATION_MODES.
+        rate: Frames a second on which keys may be; None takes those of the animation.
+    """
     checks.one_of(rotations, "rotations", ROTATION_MODES)
-    frames = animation.frame_count
-    start = float(animation.frame_times()[0])
+    rate = animation.rate if rate is None else checks.positive(rate, "rate")
+    frame = int(np.clip(round(SEARCH_RATE_HZ / rate), 1, MAX_SAMPLES_PER_FRAME))
     stepped = [c for c in animation.curves if _is_stepped(c)] if isinstance(animation, Curves) else []
-    times = start + np.arange(2 * frames - 1) / (2 * animation.rate)
-    table = animation.sample(times)
+    times, table = sample_frames(animation, frame, rate)
     holes = np.argwhere(~np.isfinite(table))
     if len(holes):
         sample, column = (int(i) for i in holes[0])
@@ -99,80 +111,75 @@ def sample_source(animation: Clip | Curves, rotations: str) -> SampledAnimation:
             channels.append(channel)
             columns.append(table[:, int(animation.channels.offsets[i]) : int(animation.channels.offsets[i + 1])])
     if rotations == "euler":
-        _to_euler(channels, columns)
+        _to_euler(channels, columns, frame)
     elif rotations == "quaternion":
         _to_quaternions(channels, columns)
     values = np.concatenate([np.zeros((len(times), 0)), *columns], axis=1)
     kept = tuple(_without_repeats(curve) for curve in stepped)
     end = animation.start + animation.duration
     notes: tuple[str, ...] = ()
-    if end - times[-1] > 0.02 / animation.rate:
-        notes = (
-            f"the last {end - times[-1]:.3g} s lie after the last frame at {animation.rate:g} fps and were left out",
-        )
-    return SampledAnimation(animation, Channels(channels), values, animation.rate, start, kept, notes)
+    if end - times[-1] > 0.02 / rate:
+        notes = (f"the last {end - times[-1]:.3g} s lie after the last frame at {rate:g} fps and were left out",)
+    start = float(times[0])
+    return SampledAnimation(animation, Channels(channels), values, rate, frame, start, kept, notes)
+
+
+def sample_frames(animation: Clip | Curves, samples_per_frame: int, rate: float | None = None) -> tuple[Array, Array]:
+    """Times (M,) and values (M, C) of an animation, `samples_per_frame` a frame, with its flips of angles undone.
+
+    Euler angles that jump by a whole turn, or to the other triple of the same rotation, are continuous in the result,
+    and run straight between the two frames of such a flip.
+    """
+    times = animation.frame_times(rate)
+    rate = animation.rate if rate is None else rate
+    times = times[0] + np.arange(samples_per_frame * (len(times) - 1) + 1) / (samples_per_frame * rate)
+    values = animation.sample(times)
+    share = (np.arange(len(times)) % samples_per_frame) / samples_per_frame
+    before = np.arange(len(times)) // samples_per_frame * samples_per_frame
+    for i, channel in enumerate(animation.channels):
+        if channel.kind == "euler":
+            own = slice(int(animation.channels.offsets[i]), int(animation.channels.offsets[i + 1]))
+            order = "".join(channel.columns)
+            raw = values[::samples_per_frame, own]
+            continuous = euler.unroll_euler(raw, order)
+            flips = np.abs(np.diff(raw, axis=0) - np.diff(continuous, axis=0)).max(axis=1, initial=0.0) > 1e-6
+            if flips.any():
+                inside = np.append(flips, False)[before // samples_per_frame] & (share > 0)
+                a, b = before[inside] // samples_per_frame, before[inside] // samples_per_frame + 1
+                w = share[inside, None]
+                values[inside, own] = (1 - w) * continuous[a] + w * continuous[b]
+                values[:, own] = euler.unroll_euler(values[:, own], order)
+    return times, values
+
+
+def sample_at(animation: Clip | Curves, times: Array) -> dict[tuple[str, str], Array]:
+    """The values (M, n) of each channel of an animation, by its target and kind."""
+    values, offsets = animation.sample(times), animation.channels.offsets
+    return {(c.target, c.kind): values[:, offsets[i] : offsets[i + 1]] for i, c in enumerate(animation.channels)}
 
 
 def convert_rotations(clip: Clip, rotations: str) -> Clip:
-    """The clip with rotations of the kind `rotations`, so that all its pieces have the same."""
+    """The clip with rotations of the kind `rotations`."""
     channels, offsets = list(clip.channels), clip.channels.offsets
     columns = [clip.values[:, int(a) : int(b)] for a, b in itertools.pairwise(offsets)]
     if rotations == "euler":
-        _to_euler(channels, columns)
+        _to_euler(channels, columns, 1)
     elif rotations == "quaternion":
         _to_quaternions(channels, columns)
     metadata = (clip.labels, clip.about, clip.moments)
     return Clip(clip.name, channels, np.concatenate(columns, axis=1), clip.rate, clip.start, *metadata)
 
 
-def smoothest_euler_angles(rotations: Array) -> list[tuple[str, Array]]:
+def smoothest_euler_angles(rotations: Array, frame: int) -> list[tuple[str, Array]]:
     """For rotations (M, R, 4) of R joints, the Euler order with the smoothest angles, and these angles (M, 3).
 
-    The angles are continuous. The smoothest order has the smallest sum of second differences: near its gimbal lock the
-    outer angles of an order change fast, so such orders are avoided.
+    The angles are continuous. The smoothest order has the smallest sum of second differences over frames (`frame`
+    samples): near its gimbal lock the outer angles of an order change fast, so such orders are avoided.
     """
     angles_of = {order: euler.unroll_euler(euler.to_euler(rotations, order), order) for order in euler.TAIT_BRYAN}
-    bends = np.stack([np.abs(np.diff(angles[::2], n=2, axis=0)).sum(axis=(0, 2)) for angles in angles_of.values()])
+    bends = np.stack([np.abs(np.diff(angles[::frame], n=2, axis=0)).sum(axis=(0, 2)) for angles in angles_of.values()])
     best = [euler.TAIT_BRYAN[i] for i in np.argmin(bends, axis=0)]
     return [(order, np.ascontiguousarray(angles_of[order][:, r])) for r, order in enumerate(best)]
-
-
-def split_at_cuts(clip: Clip) -> list[Clip]:
-    """The pieces of a clip between its cuts, in order; the clip itself where it has none."""
-    angles = _largest_turns(clip)
-    if len(angles) < 2:
-        return [clip]
-    cut = np.flatnonzero((angles > CUT_ANGLE_RAD) & (angles > CUT_PERCENTILE_FACTOR * np.percentile(angles, 99)))
-    edges = [0, *(cut + 1).tolist(), len(clip.values)]
-    if len(edges) == 2:
-        return [clip]
-    return [
-        Clip(clip.name, clip.channels, clip.values[a:b], clip.rate, clip.start + a / clip.rate)
-        for a, b in itertools.pairwise(edges)
-    ]
-
-
-def stitch_cuts(clip: Clip, parts: list[ReducedCurves]) -> ReducedCurves:
-    """Join the reduced pieces of a clip, linear across the cuts."""
-    curves = [
-        _concatenate_curves(list(pieces))
-        for pieces in zip(*(merge_split_curves(part.curves.curves) for part in parts), strict=True)
-    ]
-    count = len(parts) - 1
-    metadata = (clip.labels, clip.rate, clip.about, clip.moments)
-    weights = np.array([part.keys for part in parts], float)
-    return ReducedCurves(
-        Curves(clip.name, curves, *metadata),
-        max(part.error_m for part in parts),
-        max(part.error_angle for part in parts),
-        max(part.error_weight for part in parts),
-        sum(len(curve) * len(curve.channel) for curve in curves),
-        sum(part.frames for part in parts),
-        parts[0].columns,
-        float(np.average([part.broken for part in parts], weights=weights)),
-        False,
-        (f"it jumps from one frame to the next {'once' if count == 1 else f'{count} times'}; curves are linear there",),
-    )
 
 
 def _is_stepped(curve: Curve) -> bool:
@@ -181,14 +188,16 @@ def _is_stepped(curve: Curve) -> bool:
 
 def _without_repeats(curve: Curve) -> Curve:
     kept = np.append(True, (np.diff(curve.values, axis=0) != 0).any(axis=1))
-    return Curve(curve.channel, curve.times[kept], curve.values[kept], STEP, extrapolation=curve.extrapolation)
+    times, values = curve.times[kept], curve.values[kept]
+    return Curve(curve.channel, times, values, STEP, extrapolation=curve.extrapolation, fitted=True)
 
 
-def _to_euler(channels: list[Channel], columns: list[Array]) -> None:
+def _to_euler(channels: list[Channel], columns: list[Array], frame: int) -> None:
     """Convert rotation channels and their columns (M, 4) to Euler angles, in place."""
     turning = [i for i, channel in enumerate(channels) if channel.kind == "rotation"]
     if turning:
-        for i, (order, angles) in zip(turning, smoothest_euler_angles(np.stack([columns[i] for i in turning], axis=1))):
+        rotations = np.stack([columns[i] for i in turning], axis=1)
+        for i, (order, angles) in zip(turning, smoothest_euler_angles(rotations, frame)):
             channels[i], columns[i] = Channel(channels[i].target, "euler", tuple(order.lower())), angles
 
 
@@ -200,40 +209,12 @@ def _to_quaternions(channels: list[Channel], columns: list[Array]) -> None:
             channels[i] = Channel(channel.target, "rotation")
 
 
-def _largest_turns(clip: Clip) -> Array:
-    """(F - 1,) radians, the largest rotation of any joint from each frame to the next."""
-    largest = np.zeros(max(len(clip.values) - 1, 0))
-    for i, channel in enumerate(clip.channels):
-        values = clip.values[:, int(clip.channels.offsets[i]) : int(clip.channels.offsets[i + 1])]
-        if channel.kind == "euler":
-            values = euler.from_euler(values, "".join(channel.columns))
-        if channel.kind in ("euler", "rotation"):
-            largest = np.maximum(largest, quaternion.angle_between(values[:-1], values[1:]))
-    return largest
+def split_at_cuts(clip: Clip) -> list[Clip]:
+    """The clip itself: `reduce_keys` keeps cuts of single channels, and needs no pieces. For callers of version 0.1."""
+    return [clip]
 
 
-def _concatenate_curves(parts: list[Curve]) -> Curve:
-    def both(name: str) -> Array:
-        return np.concatenate([getattr(part, name) for part in parts])
-
-    segments = np.concatenate([np.append(part.segments, LINEAR) for part in parts])[:-1]
-    values = both("values")
-    if parts[0].channel.kind == "rotation":  # linear across the cut, the short way
-        for k in np.cumsum([len(part) for part in parts])[:-1]:
-            if values[k - 1] @ values[k] < 0:
-                return _concatenate_aligned(parts)
-    return Curve(parts[0].channel, both("times"), values, segments, both("before"), both("after"))
-
-
-def _concatenate_aligned(parts: list[Curve]) -> Curve:
-    """`_concatenate_curves` with the quaternion signs of each piece aligned to the piece before it."""
-    aligned, last = [parts[0]], parts[0].values[-1]
-    for part in parts[1:]:
-        sign = -1.0 if last @ part.values[0] < 0 else 1.0
-        scale = np.array([1.0, sign])
-        part = Curve(
-            part.channel, part.times, sign * part.values, part.segments, scale * part.before, scale * part.after
-        )
-        aligned.append(part)
-        last = part.values[-1]
-    return _concatenate_curves(aligned)
+def stitch_cuts(clip: Clip, parts: list[ReducedCurves]) -> ReducedCurves:
+    """The only piece of a clip. For callers of version 0.1."""
+    (whole,) = parts
+    return whole

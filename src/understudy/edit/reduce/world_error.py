@@ -7,21 +7,23 @@ animation is a joint without a parent: errors are then those of its own position
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from understudy.character import Channels, Skeleton, kinematics
+from understudy.character import Channels, Curves, Skeleton, kinematics
 from understudy.character.rig.direct import DirectRig
 from understudy.character.rig.layered import LayeredRig
 from understudy.character.rig.rig import PosedRig
 from understudy.checks import Array
 from understudy.edit.reduce.search_kernels import WorldState
-from understudy.edit.reduce.source import SampledAnimation
+from understudy.edit.reduce.source import MEASURES_PER_FRAME, SampledAnimation, sample_frames
 from understudy.errors import InvalidInput
 from understudy.maths import euler, quaternion
 
 TRANSLATION_KINDS = ("translation", "marker")
 ROTATION_KINDS = ("rotation", "euler")
+MIN_BONE_LENGTH_RATIO = 1e-3  # of the longest bone: a shorter one says nothing about the size of what it moves
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +75,35 @@ class JointColumns:
     def world_frames(self, values: Array) -> tuple[Array, Array]:
         """Positions (M, J, 3) in the world and orientations (M, J, 3, 3), which leave scale out."""
         t, q, s = self.local_components(values)
-        world = kinematics.world_transforms(self.parents, t, q, s)[..., :3, 3]
+        world = kinematics.world_transforms(self.parents, t, q, s)
+        if np.all(s == 1.0):
+            return world[..., :3, 3], world[..., :3, :3]
         turns = kinematics.world_transforms(self.parents, np.zeros((len(self.parents), 3)), q)[..., :3, :3]
-        return world, turns
+        return world[..., :3, 3], turns
 
-    def world(self, values: Array, reach: Array, reach_turn: Array, band: Array) -> WorldState:
-        """The first-order model about values (M, C), without errors; `band` (C, M) of columns that move no joint."""
+    def bone_lengths(self) -> Array:
+        """(J,) metres from each joint to its farthest child at rest; joints without one take that of their parent.
+
+        One metre where there is no skeleton.
+        """
+        t, q, s = self.rest
+        places = kinematics.world_transforms(self.parents, t, q, s)[..., :3, 3]
+        lengths = np.zeros(len(self.parents))
+        for j, parent in enumerate(self.parents):
+            if parent >= 0:
+                lengths[parent] = max(lengths[parent], float(np.linalg.norm(places[j] - places[parent])))
+        longest = lengths.max(initial=0.0)
+        for j, parent in enumerate(self.parents):
+            if lengths[j] <= MIN_BONE_LENGTH_RATIO * longest:
+                lengths[j] = lengths[parent] if parent >= 0 else longest or 1.0
+        return lengths
+
+    def world(self, values: Array, reach: Array, reach_turn: Array, reach_step: Array, band: Array) -> WorldState:
+        """The first-order model about values (M, C), without errors.
+
+        `reach` (M, J) and `reach_turn` (M, J) are 1 / tolerance of positions and orientations, `reach_step` (M, J) of
+        the steps of planted joints, `band` (C, M) of columns that move no joint.
+        """
         t, q, s = self.local_components(values)
         transforms = kinematics.world_transforms(self.parents, t, q, s)
         turns = kinematics.world_transforms(self.parents, np.zeros((len(self.parents), 3)), q)[..., :3, :3]
@@ -114,6 +139,7 @@ class JointColumns:
             np.zeros((*transforms.shape[:2], 3)),
             reach,
             reach_turn,
+            reach_step,
             np.zeros((width, samples)),
             band,
         )
@@ -124,21 +150,44 @@ class WorldError:
 
     def __init__(self, given: SampledAnimation, rig: PosedRig | None) -> None:
         self.given, self.rig = given, rig
-        direct = isinstance(rig, DirectRig)
         if rig is not None and not rig.is_moved_by(given.animation):
             raise InvalidInput(
                 f"animation {given.animation.name!r} moves nothing of character {rig.character.name!r}; reduce it "
                 "without a rig, or with the character that it belongs to"
             )
-        self.bones = JointColumns.from_channels(
-            given.channels, rig.character.skeleton if rig is not None and direct else None
-        )
+        self.skeleton = rig.character.skeleton if isinstance(rig, DirectRig) else None
+        self.bones = JointColumns.from_channels(given.channels, self.skeleton)
         self.places, self.turns = self.bones.world_frames(given.values)
 
     def errors(self, values: Array) -> tuple[Array, Array]:
         """Errors of values (M, C): offsets (M, J, 3) in metres and rotation vectors (M, J, 3) in radians."""
         places, turns = self.bones.world_frames(values)
         return places - self.places, turn_between(self.turns, turns)
+
+    @cached_property
+    def fine_source(self) -> FineSource:
+        """The source at its own frames and between them, in the kinds of rotation that it has itself."""
+        times, values = sample_frames(self.given.animation, MEASURES_PER_FRAME)
+        inside = times <= self.given.times[-1] + 1e-9  # frames of another rate may end earlier
+        times, values = times[inside], values[inside]
+        every = self.given.animation.channels
+        stepped = {(curve.channel.target, curve.channel.kind, curve.channel.columns) for curve in self.given.stepped}
+        kept = [i for i, c in enumerate(every) if (c.target, c.kind, c.columns) not in stepped]
+        channels = Channels(every[i] for i in kept)
+        values = values[:, np.concatenate([np.arange(every.offsets[i], every.offsets[i + 1]) for i in kept])]
+        places, turns = JointColumns.from_channels(channels, self.skeleton).world_frames(values)
+        alone = [c for c, name in enumerate(self.given.channels.names) if name in channels.names]
+        table = np.zeros((len(times), self.given.channels.width))
+        table[:, alone] = values[:, [channels.names.index(self.given.channels.names[c]) for c in alone]]
+        return FineSource(times, places, quaternion.from_matrix(turns), table)
+
+    def fine_errors(self, curves: Curves) -> tuple[Array, Array, Array]:
+        """Errors of curves at the times of `fine_source`, in (M', J) metres, (M', J) radians and (M', C) units."""
+        source = self.fine_source
+        values = curves.sample(source.times)[:, : self.given.channels.width]
+        places, turns = self.bones.world_frames(values)
+        angles = quaternion.angle_between(source.turns, quaternion.from_matrix(turns))
+        return np.linalg.norm(places - source.places, axis=-1), angles, values - source.values
 
     def bands(self, tolerance: float, weight: float) -> Array:
         """(C,) 1 / tolerance of the columns that move no joint of `bones`, 0 for the others.
@@ -157,6 +206,16 @@ class WorldError:
                     c = self.rig.controls.index(channel.target)
                     band[own] /= max(float(self.rig.controls.high[c] - self.rig.controls.low[c]), 1e-9)
         return band
+
+
+@dataclass(frozen=True, eq=False)
+class FineSource:
+    """The source at M' times: joints in the world, and the columns that move no joint."""
+
+    times: Array  # (M',) seconds
+    places: Array  # (M', J, 3) metres
+    turns: Array  # (M', J, 4) unit quaternions
+    values: Array  # (M', C) columns of the reduction; those of converted rotations are not filled
 
 
 def turn_between(turns: Array, others: Array) -> Array:
