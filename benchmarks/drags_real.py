@@ -105,7 +105,7 @@ class Summary:
     both: float  # % with the goal and what is held within two
     furthest: tuple[float, float, float]
     acceleration: tuple[float, float, float]
-    over_bump: tuple[float, float, float]  # acceleration over its own peak or that of a plain bulge
+    local: tuple[float, float, float]  # acceleration within the window, over its own there and a plain bulge's
     head: float  # mean, where the limb reaches the goal
     others: float
     head_all: float
@@ -126,7 +126,7 @@ def summarise(cases: Sequence[DragCase], measures: Sequence[DragMeasure], with_k
         100 * float(np.mean([max(m.goal_mm, m.held_mm) <= BOTH_MM for m in measures])),
         spread([m.furthest for m in measures]),
         spread([m.acceleration for m in measures]),
-        spread([m.acceleration_over_bump for m in measures]),
+        spread([m.local_acceleration for m in measures]),
         _mean([m.head for m in reach]),
         _mean([m.others for m in reach]),
         _mean([m.head for m in measures]),
@@ -217,7 +217,7 @@ def print_report(title: str, verdicts: Sequence[Verdict], tally: Tally, worst: i
     print(
         f"reached told {sum(v.reached for v in verdicts)} times, {sum(is_untrue(v) for v in verdicts)} not true; "
         f"limits broken {s.limits_broken}; open seams {s.seams_open}; "
-        f"acceleration over its own peak or a plain bulge's {_triple(s.over_bump)}"
+        f"acceleration within the window {_triple(s.local)}"
     )
     failed = [v for v in verdicts if v.error]
     if failed:
@@ -330,10 +330,8 @@ def bar_rows(prefix: str, s: Summary, plain: Summary | None = None) -> Iterator[
         yield row(f"furthest move, {words[k]}", "x", s.furthest[k], bar, lambda x, k=k: x.furthest[k], False)
     for k, bar in enumerate(BARS["acceleration"]):
         yield row(f"acceleration, {words[k]}", "x", s.acceleration[k], bar, lambda x, k=k: x.acceleration[k], False)
-    told = "over its own peak or a plain bulge's: median, 90th, worst"
-    yield Row(
-        f"{prefix}acceleration over bulge, 90th", s.over_bump[1], "x", f"{told} {_triple(s.over_bump)}", None, None
-    )
+    told = f"over its own there and a plain bulge's; median, worst {s.local[0]:.2f} {s.local[2]:.2f}"
+    yield Row(f"{prefix}acceleration in the window, 90th", s.local[1], "x", told, None, None)
     if not np.isnan(s.head):
         yield row("head, limb reaches, mean", "x", s.head, BARS["head"], lambda x: x.head, False)
     if not np.isnan(s.others):

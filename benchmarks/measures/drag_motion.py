@@ -5,7 +5,8 @@ of radius R around the moment t:
 
     furthest      max_t |p_after - p_before| / asked          1 is a clean bulge, 2 an overshoot by the whole way
     acceleration  max_t |p_after''| / max_t |p_before''|
-    over bump     the same over max(max_t |p_before''|, asked (pi / R)^2 / 2), the peak of a raised cosine to the goal
+    local         max |p_after''| / (max |p_before''| + asked (pi / R)^2 / 2), within the window; the last term is the peak
+                  of a raised cosine that leads to the goal, so 1 is the motion as it was and a plain bulge
     head, others  max_t |q_after - q_before| / asked          of the head; mean over the ends of the other limbs
     beyond        max over all joints and |time - t| > R of |q_after - q_before| / asked
     turns         whole turns that a joint makes and did not make before
@@ -72,7 +73,7 @@ class DragMeasure:
     held_mm: float  # pins and contacts
     furthest: float
     acceleration: float
-    acceleration_over_bump: float  # over its own peak, or that of the plain bulge which the goal needs, the larger
+    local_acceleration: float  # within the window, over its own there and that of a plain bulge together
     head: float  # nan where the head is dragged
     others: float  # nan where there are none
     worst_other: float
@@ -164,7 +165,7 @@ def measure_drag(
         All measures.
     """
     rig, mm, lever = before.rig, HUMAN_SIZE_MM / size, TURN_LEVER_SIZES * size
-    distance = asked = furthest = peak = over_bump = 0.0
+    distance = asked = furthest = peak = local = 0.0
     for move, (place, turn) in zip(edit.moves, goals):
         (old_place, old_turn), (new_place, new_turn) = (
             tuple(each[0] for each in point_frames(rig, curves, move.point, [move.time]))
@@ -188,7 +189,9 @@ def measure_drag(
             floor = MIN_PEAK_SIZES_S2 * lever
         furthest = max(furthest, float(moved) / max(way, 1e-9))
         peak = max(peak, acceleration_ratio(old, new, floor))
-        over_bump = max(over_bump, acceleration_ratio(old, new, max(floor, 0.5 * way * (np.pi / radius) ** 2)))
+        near = np.abs(before.times - move.time) <= radius
+        own, made = peak_acceleration(old[near]), peak_acceleration(new[near])
+        local = max(local, made / (own + 0.5 * way * (np.pi / radius) ** 2))
     shift = np.linalg.norm(after.places - before.places, axis=2)  # (F, J)
     others = _other_extremities(rig, edit, extremities)
     moved_ends = [float(shift[:, rig.character.skeleton.index(name)].max()) / asked for name in others]
@@ -199,7 +202,7 @@ def measure_drag(
         held_mm=mm * held_error(before, after, edit, size),
         furthest=furthest,
         acceleration=peak,
-        acceleration_over_bump=over_bump,
+        local_acceleration=local,
         head=np.nan if chained else float(shift[:, rig.character.skeleton.index(head)].max()) / asked,
         others=float(np.mean(moved_ends)) if moved_ends else np.nan,
         worst_other=max(moved_ends, default=np.nan),
@@ -213,9 +216,13 @@ def measure_drag(
 
 
 def acceleration_ratio(old: Array, new: Array, floor: float) -> float:
-    """Peak acceleration of a path (F, 3) over that of the path before, at 120 Hz; of the latter at least `floor`."""
-    peaks = [np.linalg.norm(np.diff(path, 2, axis=0), axis=1).max(initial=0.0) * RATE_HZ**2 for path in (old, new)]
-    return float(peaks[1] / max(peaks[0], floor))
+    """Peak acceleration of a path (F, 3) over that of the path before; of the latter at least `floor`."""
+    return peak_acceleration(new) / max(peak_acceleration(old), floor)
+
+
+def peak_acceleration(path: Array) -> float:
+    """Per second squared, of a path (F, 3) at 120 Hz."""
+    return float(np.linalg.norm(np.diff(path, 2, axis=0), axis=1).max(initial=0.0)) * RATE_HZ**2
 
 
 def outside_window(times: Array, edit: Edit, radius: float, loops: bool) -> Array:

@@ -93,7 +93,7 @@ class Judge:
 
     def _edit(self, case: DragCase) -> Verdict:
         """One drag by `edit_curves`."""
-        result = us.edit_curves(self.clip.rig, self.clip.curves, *goals_of(case.edit))
+        result = us.edit_curves(self.clip.rig, self.clip.curves, *goals_of(case.edit), hold_feet=False)
         measure = self.measure(case, result.curves, radius_of(result))
         beyond = measure.beyond if measure.beyond <= OFFER_BEYOND else self._beyond_with_keys(case, measure.beyond)
         return Verdict(case, measure, beyond, result.reached, None)
@@ -116,7 +116,7 @@ class Judge:
     def _beyond_with_keys(self, case: DragCase, without: float) -> float:
         """What moves beyond the window once the limb has keys at the moment and at both ends of the window."""
         curves = with_keys_in_window(case)
-        result = us.edit_curves(self.clip.rig, curves, *goals_of(case.edit))
+        result = us.edit_curves(self.clip.rig, curves, *goals_of(case.edit), hold_feet=False)
         return min(without, self.measure(case, result.curves, radius_of(result)).beyond)
 
     def gesture(self, case: DragCase) -> Gesture:

@@ -38,7 +38,7 @@ def write_strips(cases: Sequence[DragCase], folder: Path) -> None:
     lines = []
     for number, case in enumerate(cases):
         judge = Judge(case.clip)
-        result = us.edit_curves(case.clip.rig, case.clip.curves, *goals_of(case.edit))
+        result = us.edit_curves(case.clip.rig, case.clip.curves, *goals_of(case.edit), hold_feet=False)
         after = sample_motion(case.clip.rig, result.curves, judge.before.times)
         measure = judge.measure(case, result.curves, radius_of(result))
         told = f"goal {measure.goal_mm:.2f} mm, held {measure.held_mm:.2f} mm, furthest {measure.furthest:.2f}, "

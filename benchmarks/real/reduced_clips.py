@@ -24,8 +24,7 @@ from benchmarks.real.characters import animation, path_of, rig
 
 import understudy as us
 from understudy import cast
-from understudy.character import Clip, Curve, Curves
-from understudy.character.curve import LINEAR
+from understudy.character import Clip, Curves
 from understudy.character.rig import PosedRig
 from understudy.edit import reduce
 from understudy.edit.serialise import curves_data, curves_from_data
@@ -280,19 +279,8 @@ def dense_clip(source: Source) -> ReducedClip:
     """The clip as it is in the file, with a key on every frame, none of them marked."""
     own = rig(source.file)
     dense = dense_animation(source)
-    return ReducedClip(source, "dense", own, key_every_frame(dense), character_size(own))
-
-
-def key_every_frame(animation: Clip | Curves) -> Curves:
-    """A clip as curves with a key on each frame; curves stay as they are."""
-    if isinstance(animation, Curves):
-        return animation
-    times, offsets = animation.frame_times(), animation.channels.offsets
-    curves = [
-        Curve(channel, times, animation.values[:, int(a) : int(b)], LINEAR)
-        for channel, a, b in zip(animation.channels, offsets[:-1], offsets[1:])
-    ]
-    return Curves(animation.name, curves, rate=animation.rate)
+    curves = dense if isinstance(dense, Curves) else Curves.from_clip(dense)
+    return ReducedClip(source, "dense", own, curves, character_size(own))
 
 
 def character_size(own: PosedRig) -> float:

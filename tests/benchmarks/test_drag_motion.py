@@ -96,7 +96,12 @@ def test_acceleration_is_over_its_own_peak(rig) -> None:
     assert m.acceleration == pytest.approx(1.5, rel=0.01)
     still = lift(rig, along_y(0 * TIMES), along_y(bulge(0.2)), MOVE)
     assert still.acceleration == pytest.approx(peak / (drag_motion.MIN_PEAK_SIZES_S2 * SIZE), rel=0.01)
-    assert still.acceleration_over_bump == pytest.approx(1.0, rel=0.01)
+    assert still.local_acceleration == pytest.approx(1.0, rel=0.01)
+    jolt = 0.5 * np.exp(
+        -(((TIMES - 0.1) / 0.01) ** 2)
+    )  # hides every peak of the whole clip, and none within the window
+    thrown = lift(rig, along_y(jolt), along_y(jolt + bulge(0.2) + bulge(0.1, 0.05)), MOVE)
+    assert thrown.acceleration == pytest.approx(1.0, rel=1e-6) and thrown.local_acceleration > 20
 
 
 def test_joints_that_are_not_on_the_chain_count_as_moved_and_the_dragged_limb_does_not(rig) -> None:
