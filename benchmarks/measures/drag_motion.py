@@ -5,8 +5,8 @@ of radius R around the moment t:
 
     furthest      max_t |p_after - p_before| / asked          1 is a clean bulge, 2 an overshoot by the whole way
     acceleration  max_t |p_after''| / max_t |p_before''|
-    local         max |p_after''| / (max |p_before''| + asked (pi / R)^2 / 2), within the window; the last term is the peak
-                  of a raised cosine that leads to the goal, so 1 is the motion as it was and a plain bulge
+    local         max |p_after''| / (max |p_before''| + asked (pi / R)^2 / 2), within the window; the last term is
+                  the peak of a raised cosine to the goal, so 1 is the motion as it was and a plain bulge
     head, others  max_t |q_after - q_before| / asked          of the head; mean over the ends of the other limbs
     beyond        max over all joints and |time - t| > R of |q_after - q_before| / asked
     turns         whole turns that a joint makes and did not make before
