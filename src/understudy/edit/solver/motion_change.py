@@ -24,6 +24,7 @@ VISIBLE_SIZE_RATIO = 1e-3  # of the character's size: the same for edits that as
 
 # Beyond these a result is not reached. Fair drags of real clips stay below half of each.
 MAX_OVERSHOOT = 2.5
+MAX_TANGENT_OVERSHOOT = 6.0  # where poses of a person stay: a slope next to one swings the other way behind it
 MIN_OVERSHOOT_SIZE_RATIO = 0.02  # of the size: a smaller excess is invisible
 MAX_EXTRA_TURNS = 1.0
 MAX_ACCELERATION_RATIO = 12.0  # over the larger of that before the edit and that of a smooth bump of the same size
@@ -70,15 +71,17 @@ def path_obstacles(problem: EditProblem, change: MotionChange) -> list[Obstacle]
     names = ", ".join(dict.fromkeys(move.point.name for move in problem.edit.moves)) or "the path"
     unit, scale = unit_for(change.furthest)
     found = []
+    most = MAX_TANGENT_OVERSHOOT if problem.window is None else MAX_OVERSHOOT
+    turns = any(move.turn_to is not None for move in problem.edit.moves)  # and terms ask for more than a way
     thrown = change.furthest - change.asked > MIN_OVERSHOOT_SIZE_RATIO * problem.size
-    if change.asked > 0 and thrown and change.overshoot > MAX_OVERSHOOT:
+    if change.asked > 0 and thrown and change.overshoot > most and not (turns or problem.edit.terms):
         found.append(
             f"{names} would fly {scale * change.furthest:.3g} {unit} off its path to reach a goal "
             f"{scale * change.asked:.3g} {unit} away"
         )
     if change.extra_turns > MAX_EXTRA_TURNS:
         found.append(f"a joint would make {change.extra_turns:.2g} turns that it did not make before")
-    if change.acceleration_ratio > MAX_ACCELERATION_RATIO:
+    if problem.window is not None and change.acceleration_ratio > MAX_ACCELERATION_RATIO:
         found.append(f"{names} would be {change.acceleration_ratio:.2g} times as jerky as before")
     return [Obstacle("path", names, 1.0 / len(found), sentence) for sentence in found]
 

@@ -131,7 +131,7 @@ class WindowSearch:
             now = self.rows(z) if outdated else now
             trial = self._bounded_step(now, z, trust, bent)
             expected = _merit(trial, now._replace(residual=now.residual - now.matrix @ (trial - z)))
-            if merit - expected < MIN_GAIN * merit:
+            if merit - expected <= MIN_GAIN * merit:
                 break
             steps += 1
             after = self.rows(trial, slopes=False)
@@ -160,7 +160,7 @@ class WindowSearch:
         stiff = stiffness = damping = np.zeros(len(z))
         for _ in range(MAX_STEP_ROUNDS):
             trial, force = _solve_rows(now, z, damping)
-            turned = np.abs(variables.offset(self.asked.grid, trial - z)).max(axis=0) / self.problem.unit
+            turned = self._largest_turns(trial - z)
             excess = (turned * self.turning / trust)[variables.column]
             if bent:
                 stiff = np.maximum(self._stiffness(now, force), 0.5 * stiffness)
@@ -169,6 +169,13 @@ class WindowSearch:
             stiffness = stiff
             damping = np.maximum(np.where(excess > 1.0, (1 + damping) * excess**1.5 - 1, damping), stiff)
         return trial
+
+    def _largest_turns(self, z: Array) -> Array:
+        """(n,) the largest offset of each column at any sample, in its units, for variables z."""
+        grids = [self.asked.grid, *(term.asked.grid for term in self.problem.terms)]
+        offsets = [np.abs(self.variables.offset(grid, z)).max(axis=0, initial=0.0) for grid in grids]
+        turns: Array = np.max(offsets, axis=0) / self.problem.unit
+        return turns
 
     def _stiffness(self, now: WindowRows, force: Array) -> Array:
         """(N,) how the forces (M,) on the targets resist a change of each variable by the bend of their paths."""
