@@ -42,7 +42,7 @@ def pose_offset(rig: PosedRig, curves: Curves, move: MovePoint) -> Array:
     """(C,) what the columns change by at the moment of a move: of the limb, or of the whole chain."""
     goals = instant_ik.goals_at(rig, curves, Edit((move,)), move.time)
     free = instant_ik.movable_columns(rig, curves)
-    limb = free & instant_ik.limb_columns(rig, curves, move.point, move.time)
+    limb = free & instant_ik.limb_columns(rig, curves, move.point, move.time, move.turn_to is not None)
     chain = free & instant_ik.chain_columns(rig, curves, [move.point])
     pose = instant_ik.solve_instant(rig, curves, move.time, goals, limb) if limb.any() else None
     if pose is None or not pose.met:

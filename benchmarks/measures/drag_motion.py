@@ -172,13 +172,13 @@ def measure_drag(
             for curves in (before.curves, after.curves)
         )
         way = 0.0
-        if place is not None:
-            distance, way = max(distance, _norm(new_place - place)), _norm(place - old_place)
         if turn is not None:
             distance = max(distance, lever * float(angle_between(new_turn, turn)))
-            way = max(way, lever * float(angle_between(old_turn, turn)))
+            way = lever * float(angle_between(old_turn, turn))
         asked = max(asked, way)
-        if place is not None:
+        if place is not None:  # of a goal that moves and turns, the path of the point is looked at
+            distance, way = max(distance, _norm(new_place - place)), _norm(place - old_place)
+            asked = max(asked, way)
             old, new = before.path(move.point), after.path(move.point)
             moved = np.linalg.norm(new - old, axis=1).max()
             floor = MIN_PEAK_SIZES_S2 * size

@@ -143,7 +143,7 @@ def possible_case(
             return None
         limbs = np.zeros(len(free), bool)
         for move in edit.moves:
-            limbs |= instant_ik.limb_columns(rig, curves, move.point, time)
+            limbs |= instant_ik.limb_columns(rig, curves, move.point, time, move.turn_to is not None)
         limbs &= chained
         reaches &= bool(limbs.any()) and instant_ik.solve_instant(rig, curves, time, goals, limbs, edit.limits).met
     return DragCase(clip, edit, role, held, near, reaches, loops)

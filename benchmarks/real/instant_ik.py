@@ -31,6 +31,7 @@ DIFFERENCE = 1e-5  # units of a column
 STARTS, ITERATIONS = 3, 100
 START_SPREAD_RAD = 0.15  # of the second start; the third has twice as much
 MAX_STEP = 0.4  # units of any column in one step
+LIMB_BONES, MIN_BONE_SIZES = 2, 0.04  # of a limb; shorter bones are helpers
 MIN_TRANSLATION_RANGE = 1e-3  # sizes: an animation that moves a joint by less does not use its translation
 
 
@@ -73,18 +74,21 @@ def chain_columns(rig: PosedRig, curves: Curves, points: Sequence[Point]) -> Arr
     return np.repeat(named, [len(c.channel) for c in curves.curves])
 
 
-def limb_columns(rig: PosedRig, curves: Curves, point: Point, time: float, bones: int = 2) -> Array:
-    """(C,) bool: columns of the nearest joints above a point that carry `bones` bones of some length."""
+def limb_columns(rig: PosedRig, curves: Curves, point: Point, time: float, turns: bool = False) -> Array:
+    """(C,) bool: columns of the nearest joints above a point that carry two bones of some length.
+
+    The point's own joint is one of them where the goal `turns`; it does not move its own origin.
+    """
     skeleton, size = rig.character.skeleton, character_size(rig)
     places = rig.joints(rig.pose(curves, [time]))[0, :, :3, 3]
     (joint,) = _joints_of(rig, point)[:1]
     chain = skeleton.ancestors(joint)
-    chosen = set() if point.vertex is None else {skeleton.names[joint]}  # a joint does not move its own origin
+    chosen = {skeleton.names[joint]} if turns or point.vertex is not None else set()
     long_bones = 0
     for child, parent in pairwise(chain):
         chosen.add(skeleton.names[parent])
-        long_bones += bool(np.linalg.norm(places[child] - places[parent]) > 0.04 * size)
-        if long_bones == bones:
+        long_bones += bool(np.linalg.norm(places[child] - places[parent]) > MIN_BONE_SIZES * size)
+        if long_bones == LIMB_BONES:
             break
     named = [c.channel.target in chosen and c.channel.kind in ("euler", "rotation") for c in curves.curves]
     return np.repeat(named, [len(c.channel) for c in curves.curves])

@@ -139,6 +139,11 @@ def test_a_goal_that_turns_counts_its_angle(rig) -> None:
     edit = Edit((MovePoint("lower", 1.0, turn_to=(0, 0, np.sin(0.2), np.cos(0.2))),))
     m = measure_drag(*motions, edit, [(None, instant_ik.goal_turn(edit.moves[0]))], SIZE, "tail", ("tail",), 0.5)
     assert m.goal_mm == pytest.approx(0, abs=1e-6) and m.furthest == pytest.approx(1, rel=1e-6)
+    # The hand goes along the circle of the lower arm; its way, and not the larger turn, is what it is measured by.
+    goal = (1 + np.cos(0.4), np.sin(0.4), 0.0)
+    both = Edit((MovePoint("hand", 1.0, to=goal, turn_to=(0, 0, np.sin(0.2), np.cos(0.2))),))
+    m = measure_drag(*motions, both, [(np.array(goal), instant_ik.goal_turn(both.moves[0]))], SIZE, "tail", (), 0.5)
+    assert m.goal_mm == pytest.approx(0, abs=1e-6) and m.furthest == pytest.approx(1, rel=1e-6)
 
 
 @pytest.mark.parametrize(("angle", "turns"), [(1.0, 0), (-2.9, 0), (2 * np.pi, 1), (-4.2 * 2 * np.pi, 4)])
