@@ -83,18 +83,28 @@ def test_a_range_that_leaves_the_move_out_is_widened() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rig", "curves"), [(figure.rig(), figure.curves()), (creature.rig(), creature.curves(3, "rotation"))]
+    ("rig", "curves", "gap"),
+    [(figure.rig(), figure.curves(), 0.1), (creature.rig(), creature.curves(3, "rotation"), 0.06)],
 )
-def test_one_key_is_offered_where_one_is_enough(rig: DirectRig, curves: Curves) -> None:
+def test_one_key_is_offered_where_one_is_enough(rig: DirectRig, curves: Curves, gap: float) -> None:
     """Held moments on both sides leave the tangents no way: angles and quaternions alike."""
+    held = [0.5 - gap, 0.5 + gap]
     hand = Point(rig.character.skeleton.names[4])
-    edit = Edit([MovePoint(hand, 0.5, by=(0.1, 0.08, 0))], holds=[Hold(hand, 0.46), Hold(hand, 0.54)])
+    edit = Edit([MovePoint(hand, 0.5, by=(0.1, 0.08, 0))], holds=[Hold(hand, t) for t in held])
     offer = offered(curves, edit, rig)["insert"]
     assert offer.keys == 1
     assert offer.outcome.reached
     assert "one key at 0.5 s" in offer.sentence
-    before = place(rig, curves, hand.joint, [0.46, 0.54])
-    np.testing.assert_allclose(place(rig, offer.outcome.curves, hand.joint, [0.46, 0.54]), before, atol=1e-3)
+    before = place(rig, curves, hand.joint, held)
+    np.testing.assert_allclose(place(rig, offer.outcome.curves, hand.joint, held), before, atol=1e-3)
+
+
+def test_a_key_that_throws_the_hand_is_not_offered() -> None:
+    """With moments held 40 ms away, a key of the root alone would send the hand more than two metres off its path."""
+    edit = Edit([MovePoint(LEFT, 0.5, by=(0.1, 0.08, 0))], holds=[Hold(LEFT, 0.46), Hold(LEFT, 0.54)])
+    offer = offered(figure.curves(), edit)["insert"]
+    assert offer.keys == 2 and offer.outcome.reached
+    assert offer.outcome.change is not None and offer.outcome.change.overshoot < 6
 
 
 def test_moves_that_pull_apart_get_keys_at_more_times() -> None:
