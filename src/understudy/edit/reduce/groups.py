@@ -171,22 +171,6 @@ class KeyGroup:
         self.marks[k], self.cost[k] = ALL_UNTRIED, 1.0
         self.count += 1
 
-    def restore(self, start: int, stop: int) -> None:
-        """Put keys at all frames from sample `start` to `stop`, with the values of the source and straight segments."""
-        samples = self.target.shape[1]
-        if self.count == 1:
-            self.unflatten()
-        first, last = max(start // self.frame * self.frame, 0), min(-(-stop // self.frame) * self.frame, samples - 1)
-        for sample in range(first, last + 1, self.frame):
-            if sample not in self.keys[: self.count]:
-                self.insert(sample)
-            k = int(np.searchsorted(self.keys[: self.count], sample))
-            self.state[:, k, 0], self.broken[:, k] = self.source[:, sample], True
-        self.cut[first : last : self.frame] = True
-        for c in range(len(self.columns)):
-            fit_kernels.straighten(self.keys, self.state[c], 0, self.count - 1, self.cut)
-        self.values = self.sample_columns()
-
     def attempt(self, world: WorldState, k: int, limit: float, sample: int = -1, merged: int = -1) -> Attempt:
         """Try to remove key k (or move it to `sample`, and the next to `merged`) and fit the curves around it again."""
         worst, first, width, inside = search_kernels.attempt_change(

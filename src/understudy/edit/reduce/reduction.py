@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from understudy.edit.reduce import groups as key_groups
 from understudy.edit.reduce import landmarks, search, search_kernels, source
 from understudy.edit.reduce.groups import CONSTANT_TOLERANCE_RATIO, KeyGroup, group_columns
 from understudy.edit.reduce.search_kernels import WorldState
-from understudy.edit.reduce.source import ReducedCurves, SampledAnimation
+from understudy.edit.reduce.source import ReducedCurves
 from understudy.edit.reduce.world_error import ROTATION_KINDS, WorldError
 from understudy.maths import euler
 
@@ -41,8 +42,8 @@ SHARED_ROUND_LIMITS = (0.5, 0.8, 0.985, 0.985)  # tolerances, where keys were no
 PEAK_TOLERANCE_RATIO = 0.25  # of its tolerance that a weight may be off at a peak, so that peaks are not cut off
 # Of its lever: the pull of a quaternion column towards its source while it compensates others.
 QUATERNION_BOUND_RATIO = 0.5
+STRICTNESS = (1.0, 0.9, 0.75)  # shares of the tolerances that a search keeps, tried in turn where the result is beyond
 MAX_DESCENTS = 2  # attempts at keying from the root down
-RESTORE_RADIUS_FRAMES = 2  # around a moment at which the source is restored
 MAX_LOOK_FACTOR = 2.0  # by which an error between samples makes the tolerance stricter at the samples around it
 CUT_SLOPE_RATIO = 1e-3  # of a frame, over which slopes at a cut are measured
 AIM_RADIUS_SAMPLES = 64  # around a moment, in which a key is added: several keys
@@ -112,8 +113,20 @@ def reduce_keys(
     weight = checks.positive(weight, "tolerance on weights")
     checks.one_of(rotations, "rotations", source.ROTATION_MODES)
     checks.one_of(handles, "handles", HANDLE_MODES)
-    run = _Reduction(source.sample_source(animation, rotations, rate), rig, tolerance, angle, weight, handles == "free")
-    return run.run(keys, loop, extremes, contacts, progress or _ignore_progress)
+    measure = WorldError(source.sample_source(animation, rotations, rate), rig)
+    best: ReducedCurves | None = None
+    for strictness in STRICTNESS:
+        tolerances = tolerance, angle, weight
+        run = _Reduction(measure, *tolerances, handles == "free", strictness)
+        reduced = run.run(keys, loop, extremes, contacts, progress or _ignore_progress)
+        if best is None or reduced.used < best.used:
+            best = reduced
+        if best.used <= 1:
+            return best
+        progress = _ignore_progress  # reported progress does not run backwards
+    assert best is not None
+    note = f"keys on frames do not keep the {best.binding} tolerance: the error is {best.used:.3g} times as large"
+    return replace(best, notes=(*best.notes, note))
 
 
 def _ignore_progress(done: int, total: int) -> None:
@@ -121,24 +134,27 @@ def _ignore_progress(done: int, total: int) -> None:
 
 
 class _Reduction:
-    """One run: the source, the model of the world, and the groups with their keys."""
+    """One run: the source, the model of the world, and the groups with their keys.
+
+    The search keeps a share of the tolerances, `strictness`; the result is judged by the tolerances themselves.
+    """
 
     def __init__(
         self,
-        given: SampledAnimation,
-        rig: PosedRig | None,
+        measure: WorldError,
         tolerance: float,
         angle: float | None,
         weight: float,
         free_lengths: bool,
+        strictness: float,
     ) -> None:
-        self.given, self.tolerance, self.weight = given, tolerance, weight
-        self.free_lengths = free_lengths
-        self.measure = WorldError(given, rig)
-        self.bones = self.measure.bones
+        self.measure, self.given, self.bones = measure, measure.given, measure.bones
+        self.free_lengths, self.strictness = free_lengths, strictness
         lengths = self.bones.bone_lengths()
-        self.angles = tolerance / lengths if angle is None else np.full(len(lengths), angle)  # (J,) radians
-        self.notes = list(given.notes)
+        angles = tolerance / lengths if angle is None else np.full(len(lengths), angle)
+        # the search keeps a share of the tolerances
+        self.tolerance, self.weight, self.angles = tolerance * strictness, weight * strictness, angles * strictness
+        self.notes = list(self.given.notes)
 
     def run(self, keys: str, loop: bool | None, extremes: bool, contacts: bool, progress: Progress) -> ReducedCurves:
         """Run all steps; see the top of this file."""
@@ -328,7 +344,6 @@ class _Reduction:
         counted = self._counted(fine.times)
         reach, reach_turn = self.world.reach[nearest] * counted, self.world.reach_turn[nearest] * counted
         best: tuple[float, Any] = (np.inf, None)
-        restoring = False
         for _ in range(MAX_REPAIR_ROUNDS):
             curves = key_groups.build_curves(self.given, self.groups, self.loop)
             off, turn, columns = self.measure.fine_errors(curves)
@@ -337,22 +352,17 @@ class _Reduction:
             most = max(worst.max(initial=0.0), columns.max(initial=0.0))
             if most < best[0]:
                 best = most, (curves, off, turn, columns)
-            if most <= 1:
+            if most * self.strictness <= 1 or not self._repair(worst, columns, nearest):
                 break
-            restoring |= not self._repair(worst, columns, nearest, restoring)
             self._remeasure()
-        if best[0] > 1:
-            self.notes.append(
-                f"keys on frames do not keep the tolerance: errors are up to {best[0]:.3g} times as large"
-            )
         curves, off, turn, columns = best[1]
         used = {
-            "position": (off * reach).max(initial=0.0),
-            "angle": (turn * reach_turn).max(initial=0.0),
-            "weight": columns.max(initial=0.0),
+            "position": float((off * reach).max(initial=0.0)) * self.strictness,
+            "angle": float((turn * reach_turn).max(initial=0.0)) * self.strictness,
+            "weight": float(columns.max(initial=0.0)) * self.strictness,
         }
         inside = float(off[~counted].max(initial=0.0))
-        if inside > self.tolerance:
+        if inside * self.strictness > self.tolerance:
             self.notes.append(f"between the two frames of a jump positions are up to {1e3 * inside:.3g} mm off")
         elif (turn / self.angles)[~counted].max(initial=0.0) <= 1:
             counted = np.ones(counted.shape, bool)
@@ -365,8 +375,8 @@ class _Reduction:
         between = np.abs(position - np.round(position)) > 1e-6
         return ~(self.cut_joints[frame] & between[:, None])
 
-    def _repair(self, joints: Array, columns: Array, samples: Array | None = None, restoring: bool = False) -> bool:
-        """Add keys at the worst moments of joints and columns beyond their tolerance; False where there are none.
+    def _repair(self, joints: Array, columns: Array, samples: Array | None = None) -> bool:
+        """Add keys at the worst moments of joints and columns beyond their tolerance; False where none was added.
 
         Errors of joints (M', J) and columns (C, M') are in tolerances, at `samples` (M',), all by default.
         """
@@ -376,8 +386,8 @@ class _Reduction:
         for a, b in landmarks.runs(worst > 1):
             moment = a + int(np.argmax(worst[a:b]))
             wrong.append((moment, int(np.argmax(joints[moment])), -1))
-        changed = False
         errors = self._joint_errors()
+        added = False
         for moment, joint, column in wrong:
             near = int(samples[moment])
             if joint >= 0 and errors[near, joint] < joints[moment, joint]:  # it lies between samples: look harder there
@@ -385,12 +395,8 @@ class _Reduction:
                 around = slice(max(near - 1, 0), near + 2)
                 self.world.reach[around, joint] *= scale
                 self.world.reach_turn[around, joint] *= scale
-            if self._tighten(near, joint, column):
-                changed = True
-            elif restoring:
-                self._restore(near)
-                changed = True
-        return changed
+            added |= self._tighten(near, joint, column)
+        return added
 
     def _groups_of(self, joint: int, column: int) -> list[KeyGroup]:
         """The groups that move a joint or, where it is negative, that have a column."""
@@ -427,13 +433,6 @@ class _Reduction:
                 group.load(saved, self.world)
         return False
 
-    def _restore(self, moment: int) -> None:
-        """The last resort: restore the source at all frames around a moment, for all groups."""
-        radius = RESTORE_RADIUS_FRAMES * self.given.frame
-        for group in self.groups:
-            if not group.is_still:
-                group.restore(moment - radius, moment + radius)
-
     def _report(self, curves: Curves, off: Array, turn: Array, used: dict[str, float]) -> ReducedCurves:
         inside = [group.broken[:, 1 : group.count - 1] for group in self.groups if group.count > 2]
         total = sum(broken.size for broken in inside)
@@ -454,7 +453,7 @@ class _Reduction:
             float(sum(int(broken.sum()) for broken in inside) / total) if total else 0.0,
             bool(self.loop),
             binding,
-            float(used[binding]),
+            used[binding],
             tuple(cuts.tolist()),
             tuple(self.notes),
         )
