@@ -138,7 +138,7 @@ def test_a_blocked_drag_offers_to_let_a_foot_go(walker: Editor) -> None:
     told = walker.page.until(lambda e: e["kind"] == "editOutcome" and e["offers"] and not e["pending"])
     offers = {offer["way"]: offer for offer in told["offers"]}
     offer = offers["release"]
-    assert offer["constraint"] == "foot" and offer["what"] == [repr(foot["joint"])]
+    assert offer["constraint"] == "foot" and offer["what"] == [foot["joint"]]
     assert offer["start"] == pytest.approx(foot["start"], abs=1e-5)
     walker.page.ask("editOffer", which=offer["which"])
     assert [loose["joint"] for loose in walker.edits()[0]["looseFeet"]] == [foot["joint"]]

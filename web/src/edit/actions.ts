@@ -32,6 +32,10 @@ export interface EditActions {
    */
   contact(point: PointRef | null, start?: number, stop?: number): void;
   releasePoint(point: PointRef | null): void;
+  /** Holds the feet that stand while something else is dragged, or does not. */
+  toggleFeet(): void;
+  /** Holds the foot that stands at a time, or lets it go. */
+  holdFoot(joint: string, time: number, hold: boolean): void;
   release(held: string): void;
   key(): void;
   unkey(): void;
@@ -40,8 +44,10 @@ export interface EditActions {
   /** Pauses and seeks to a time. */
   seek(time: number): Promise<void>;
   toKey(sign: 1 | -1): void;
-  /** Whether there are curves to edit: a baked clip has to be reduced first. */
+  /** Whether there is a clip to edit. */
   ready(): boolean;
+  /** Whether every frame is a key: points can be moved, but there are no keys to pose. */
+  isBaked(): boolean;
   /** The times of all keys, sorted. */
   keyTimes(): number[];
   atKey(): boolean;
@@ -197,6 +203,8 @@ export function createEditActions(
       if (wanted)
         for (const constraint of constraintsOf(wanted)) void session.ask({ kind: "editRelease", held: constraint.id });
     },
+    toggleFeet: () => void session.ask({ kind: "editHoldFeet", hold: !(session.state?.holdFeet ?? false) }),
+    holdFoot: (joint, time, hold) => void session.ask({ kind: "editHoldFoot", joint, time, hold }),
     release: (id) => void session.ask({ kind: "editRelease", held: id }),
     key: () => void session.ask({ kind: "editKey", time: now() }),
     unkey: () => void session.ask({ kind: "editUnkey", time: now() }),
@@ -220,7 +228,8 @@ export function createEditActions(
           : all.findLast((time) => time < store.time - KEY_TOLERANCE_S);
       if (next !== undefined) void seek(next);
     },
-    ready: () => session.state !== null && !session.state.baked,
+    ready: () => session.state !== null,
+    isBaked: () => session.state?.baked ?? false,
     keyTimes,
     atKey: () => keyAt(now()) !== undefined,
     moment,

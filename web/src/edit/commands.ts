@@ -14,7 +14,8 @@ export interface EditCommandActions {
 
 export function editCommands(session: EditSession, view: EditView, does: EditCommandActions): Command[] {
   const { actions } = does;
-  const ready = (): boolean => session.state !== null && !session.state.baked;
+  const ready = (): boolean => session.state !== null;
+  const hasKeys = (): boolean => session.state !== null && !session.state.baked;
   const hasActivePoint = (): boolean => ready() && actions.point() !== null;
   const command = (id: string, title: string, keys: Command["keys"], run: () => void, enabled = ready): Command => ({
     id: `edit.${id}`,
@@ -44,10 +45,16 @@ export function editCommands(session: EditSession, view: EditView, does: EditCom
     ...operation("turn", "Turn", "r", "e"),
     ...operation("time", "Change the timing of", "s", "r"),
     command("sketch", "Sketch a path", ["d"], setTool("sketch")),
-    command("pose", "Pose the whole body, or bend curves", ["b"], () => {
-      view.posing = !view.posing;
-      if (view.posing && (view.tool === "time" || view.tool === "sketch")) view.tool = "move";
-    }),
+    command(
+      "pose",
+      "Pose the whole body, or bend curves",
+      ["b"],
+      () => {
+        view.posing = !view.posing;
+        if (view.posing && (view.tool === "time" || view.tool === "sketch")) view.tool = "move";
+      },
+      hasKeys,
+    ),
     command("picks", "Pick joints, or points of the skin", ["Shift+b"], () => {
       view.picks = view.picks === "joint" ? "skin" : "joint";
     }),
@@ -87,13 +94,13 @@ export function editCommands(session: EditSession, view: EditView, does: EditCom
       hasActivePoint,
     ),
     command("hideOthers", "Hide all other paths", ["Shift+h"], () => actions.hideOthers(), hasActivePoint),
-    command("key", "Set keys here", { blender: ["i"], maya: ["s"] }, () => actions.key()),
+    command("key", "Set keys here", { blender: ["i"], maya: ["s"] }, () => actions.key(), hasKeys),
     command(
       "unkey",
       "Remove the keys here",
       ["Alt+i"],
       () => actions.unkey(),
-      () => ready() && actions.atKey(),
+      () => hasKeys() && actions.atKey(),
     ),
     command("copy", "Copy the pose", ["Ctrl+c"], () => actions.copyPose()),
     command(
@@ -114,6 +121,7 @@ export function editCommands(session: EditSession, view: EditView, does: EditCom
     command("previousKey", "To the previous key", { blender: ["ArrowDown"], maya: ["ArrowDown", ","] }, () =>
       actions.toKey(-1),
     ),
+    command("feet", "Hold the feet that stand, on or off", ["Shift+f"], () => actions.toggleFeet()),
     command("ghosts", "Ghosts on or off", ["o"], () => view.show({ ghosts: view.display.ghosts ? 0 : 2 })),
     command("ticks", "Orientation ticks on or off", ["Shift+o"], () => view.show({ ticks: !view.display.ticks })),
     command("speed", "Speed as colour on or off", undefined, () => view.show({ speed: !view.display.speed })),

@@ -17,7 +17,7 @@ export interface ConsoleApi {
     curve(name: string): number | null;
     /** The position of a curve at a time: on the page (client px) and in the world. */
     at(curve: number, time: number): { x: number; y: number; place: [number, number, number] } | null;
-    view(): Pick<EditView, "tool" | "posing" | "active">;
+    view(): Pick<EditView, "tool" | "posing" | "active" | "falloff" | "reach">;
   };
 }
 
@@ -56,7 +56,13 @@ export function exposeToConsole({
         const { x, y } = stage.project(place);
         return { x: box.left + x, y: box.top + y, place };
       },
-      view: () => ({ tool: view.tool, posing: view.posing, active: view.active }),
+      view: () => ({
+        tool: view.tool,
+        posing: view.posing,
+        active: view.active,
+        falloff: view.falloff,
+        reach: view.reach,
+      }),
     },
   };
 }

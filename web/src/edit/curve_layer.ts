@@ -17,7 +17,7 @@ import {
 import { Ribbon } from "./ribbon";
 import { AMBER, LIGHT } from "./screen_shapes";
 import type { EditSession } from "./session";
-import { type EditView, samePoint } from "./view";
+import { type EditView, type Reach, samePoint } from "./view";
 
 const CURVE_HIT_RADIUS_PX = 9;
 const KEY_HIT_RADIUS_PX = 7;
@@ -124,7 +124,7 @@ export function createCurveLayer(
 
   /** Updates everything except the shapes of the curves: colours, glyphs, rings. */
   function updateLook(): void {
-    const { display, active, hovered } = view;
+    const { display, active, hovered, reach } = view;
     const now = store.time;
     const keys: Glyph[] = [];
     const over: Glyph[] = [...marks];
@@ -135,9 +135,17 @@ export function createCurveLayer(
       const isActive = number === active;
       const quiet = !isActive && isPinned(entry.point);
       ribbon.look(
-        { active: isActive, quiet, hovered: number === hovered, ...display, ticks: display.ticks && isActive },
+        {
+          active: isActive,
+          quiet,
+          hovered: number === hovered,
+          ...display,
+          ticks: display.ticks && isActive,
+          window: reach && isActive ? (reach.stop - reach.start) / 2 + reach.radius : display.window,
+        },
         now,
       );
+      if (reach && isActive) over.push(...reachGlyphs(paths, curve, reach));
       if (!quiet && !state()?.baked) keys.push(...keyGlyphsOf(curve, isActive));
       over.push({
         place: positionAt(paths, curve, now),
@@ -156,6 +164,14 @@ export function createCurveLayer(
     overlayGlyphs.set(over);
     drawContacts(now);
     stage.requestRender();
+  }
+
+  /** The ends of the window of a drag or stroke as crosses on its curve, within the clip. */
+  function reachGlyphs(drawn: Paths, curve: MotionCurve, { start, stop, radius }: Reach): Glyph[] {
+    const last = drawn.times[drawn.times.length - 1] ?? 0;
+    return [start - radius, stop + radius]
+      .filter((time) => time > 0 && time < last)
+      .map((time) => ({ place: positionAt(drawn, curve, time), shape: "cross", size: 11, colour: AMBER }));
   }
 
   /** Keys as diamonds, smaller if they are close together, so that the curve stays visible. */

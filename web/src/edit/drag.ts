@@ -26,6 +26,7 @@ import {
 } from "./geometry";
 import type { Latencies } from "./latency";
 import type { EditSession } from "./session";
+import type { EditView } from "./view";
 
 export type Operation = "move" | "turn" | "time";
 const FINE_RATIO = 0.2; // of the pointer's motion, while Shift is held
@@ -33,6 +34,13 @@ export const TEXT_INTERVAL_MS = 100; // between two updates of the texts beside 
 const SEND_INTERVAL_MS = 8; // minimum between two goals; some mice report a thousand positions a second
 // below this cosine between ring and view, the drag is measured along the ring on the screen
 const EDGE_ON_COSINE = 0.25;
+export const MIN_FALLOFF_S = 0.05;
+export const MAX_FALLOFF_S = 10;
+const FALLOFF_WHEEL_RATE = 1e-3; // of the logarithm, for a pixel of the wheel: a notch of 100 px is 10 %
+
+/** The falloff after a turn of the wheel by some pixels; forwards is wider. */
+export const wheelFalloff = (radius: number, deltaY: number): number =>
+  Math.min(MAX_FALLOFF_S, Math.max(MIN_FALLOFF_S, radius * Math.exp(-FALLOFF_WHEEL_RATE * deltaY)));
 
 export interface Grip {
   operation: Operation;
@@ -64,6 +72,8 @@ export interface DragController {
   readonly active: ActiveDrag | null;
   /** The number of the last drag if it was cancelled; 0 if it was committed. */
   readonly cancelled: number;
+  /** Makes the window of the current drag wider or narrower, by pixels of the wheel; returns whether there is one. */
+  turnWheel(deltaY: number): boolean;
   /** Asks the server to prepare a drag, for a press that may become one. */
   prepare(grip: Grip): void;
   /** Discards the prepared drag, if the press was a click. */
@@ -85,6 +95,7 @@ export function createDragController(
   { stage, connection }: Context,
   session: EditSession,
   latencies: Latencies,
+  view: EditView,
 ): DragController {
   const listeners: (() => void)[] = [];
   const goalListeners: ((to: [number, number, number] | null) => void)[] = [];
@@ -94,6 +105,13 @@ export function createDragController(
   let from: PointerAt | null = null; // where the drag began; shifted while Shift slows the drag
   let last: PointerAt | null = null;
   let rotation = { angle: 0, seen: 0 };
+
+  /** Shows the window of the drag; a new object only where it has changed, as every listener redraws for it. */
+  function setReach(time: number, radius: number | null): void {
+    const { reach } = view;
+    if (radius === null) view.reach = null;
+    else if (reach?.start !== time || reach.radius !== radius) view.reach = { start: time, stop: time, radius };
+  }
 
   const emitChange = (): void => {
     for (const listener of listeners) listener();
@@ -201,19 +219,22 @@ export function createDragController(
         to: goal.to ?? null,
         turn: goal.turn ?? null,
         factor: goal.factor ?? null,
+        falloff: view.falloff,
       });
     latencies.recordSent(number, at.at, performance.now());
   }
 
   connection.on("editOutcome", (outcome) => {
+    if (outcome.released) return; // an answer to the release, not to a goal
     latencies.recordAnswer(outcome.number, outcome.frame, outcome.ms, performance.now());
     if (!active || outcome.gesture !== active.begun?.gesture) return;
     active.outcome = outcome;
+    setReach(active.time, outcome.radius);
     scheduleChange();
   });
 
   function beginRequest({ operation, point, time, posing, keys }: Grip): EditBeginRequest | EditPoseBeginRequest {
-    if (!posing) return { kind: "editBegin", operation, point, time };
+    if (!posing) return { kind: "editBegin", operation, point, time, falloff: view.falloff };
     const pins = session.state?.pins.map((pin) => pin.point) ?? [];
     return {
       kind: "editPoseBegin",
@@ -285,12 +306,22 @@ export function createDragController(
     get cancelled() {
       return cancelled;
     },
+    turnWheel(deltaY) {
+      if (!active || !view.reach || active.posing || active.operation === "time") return false;
+      const radius = Math.round(1000 * wheelFalloff(view.reach.radius, deltaY)) / 1000;
+      view.falloff = radius;
+      setReach(active.time, radius);
+      if (last) scheduleSend();
+      emitChange();
+      return true;
+    },
     prepare,
     discardPrepared: discardPrepared,
     begin(grip, at) {
       if (active) return;
       const drag = { ...grip, begun: null, lock: null, readout: "", outcome: null, number: 0, ends: null };
       active = drag;
+      view.reach = null;
       from = last = at;
       rotation = { angle: 0, seen: 0 };
       emitChange();

@@ -1,14 +1,15 @@
 import { Vector3 } from "three";
 import { describe, expect, it } from "vitest";
+import type { SuggestionEntry } from "../protocol/messages";
 import { asSentence } from "../shell/notices";
 import { distinctTimes } from "./actions";
 import { separateLabels } from "./curve_labels";
-import { formatLength } from "./drag";
+import { formatLength, wheelFalloff } from "./drag";
 import { ringPaths } from "./gizmo";
 import { limitableColumns } from "./joint_section";
 import { constraintRows } from "./lists";
-import { cardPosition, suggestionResult } from "./obstacles";
 import { ghostTimes } from "./onion_skin";
+import { blockedTitle, changeLines, suggestionResult, suggestionTitle } from "./result_card";
 import { boneAxis } from "./ribbon";
 import { resample, strokeSpan } from "./sketch_tool";
 import { jointPoint, pointName, samePoint, skinPoint } from "./view";
@@ -56,11 +57,7 @@ describe("names beside curves", () => {
   });
 });
 
-describe("the card of a blocked drag", () => {
-  const [size, room] = [
-    { width: 260, height: 100 },
-    { width: 800, height: 500 },
-  ];
+describe("the card of a result", () => {
   it("shows whole sentences", () => {
     expect(asSentence("the pin holds it: 3 of 4 mm remain")).toBe("The pin holds it: 3 of 4 mm remain.");
     expect(asSentence("'hand' is held.")).toBe("'hand' is held.");
@@ -84,16 +81,72 @@ describe("the card of a blocked drag", () => {
     );
     expect(suggestionResult({ ...still, slipM: 0.01234, reached: false, keys: 0 })).toBe("12.3 mm of slip remain");
   });
-  it("stands outside the ghost, above or below where there is no room, else inside, and never off the stage", () => {
-    expect(cardPosition({ x: 500, y: 250 }, size, room)).toEqual({ x: 526, y: 200 });
-    expect(cardPosition({ x: 700, y: 250 }, size, room)).toEqual({ x: 532, y: 124 });
-    expect(cardPosition({ x: 700, y: 250 }, size, room, { x: 690, y: 150 })).toEqual({ x: 532, y: 276 });
-    expect(cardPosition({ x: 350, y: 250 }, size, room)).toEqual({ x: 64, y: 200 });
-    expect(cardPosition({ x: 100, y: 5 }, size, room)).toEqual({ x: 126, y: 52 });
-    expect(cardPosition({ x: 100, y: 900 }, size, room).y).toBe(392);
-    const narrow = cardPosition({ x: 150, y: 250 }, size, { width: 300, height: 500 });
-    expect(narrow.x).toBeGreaterThanOrEqual(8);
-    expect(narrow.x + size.width).toBeLessThanOrEqual(292);
+  it("says what a suggestion does", () => {
+    const plain = {
+      which: 0,
+      constraint: "" as const,
+      start: null,
+      stop: null,
+      falloff: null,
+      sentence: "",
+      reached: true,
+      keys: 0,
+      reachedM: 0,
+      requiredM: 0,
+      reachedRad: 0,
+      requiredRad: 0,
+      slipM: 0,
+    };
+    const title = (changes: Partial<SuggestionEntry>): string =>
+      suggestionTitle({ ...plain, way: "release", what: [], ...changes });
+    expect(title({ what: ["LeftFoot"], constraint: "foot", start: 1.2, stop: 1.85 })).toBe(
+      "Let LeftFoot go, 1.20–1.85 s",
+    );
+    expect(title({ what: ["Hips"], constraint: "pin" })).toBe("Release the pin of Hips");
+    expect(title({ what: ["Hand"], constraint: "hold", start: 0.5, stop: 0.5 })).toBe("Release Hand at 0.50 s");
+    expect(title({ way: "widen", what: ["falloff"], falloff: 0.675 })).toBe("Widen the falloff to ± 0.68 s");
+    expect(title({ way: "widen", what: ["Arm.euler.x"] })).toBe("Widen the limit of Arm.euler.x");
+    expect(title({ way: "insert", what: ["Arm (euler)"], keys: 1 })).toBe("Add one key here");
+    expect(title({ way: "insert", what: ["Arm (euler)"], keys: 0 })).toBe("Change the key here");
+  });
+  it("tells how the motion changed, and marks what was hardly meant", () => {
+    const change = {
+      askedM: 0.13,
+      furthestM: 0.1316,
+      start: 1.011,
+      stop: 1.729,
+      othersM: 0.0005,
+      otherJoint: "Head",
+      speedRatio: 1.004,
+      accelerationRatio: 4.2,
+      extraTurns: 0.02,
+    };
+    expect(changeLines(change)).toEqual([
+      { text: "Moves 13.2 cm for 13.0 cm asked", much: false },
+      { text: "From 1.01 to 1.73 s", much: false },
+      { text: "Elsewhere Head moves 0.5 mm", much: false },
+      { text: "Speed × 1.00, acceleration × 4.20", much: true },
+    ]);
+    expect(changeLines({ ...change, othersM: 0, extraTurns: 4.2 }).slice(2)).toEqual([
+      { text: "Nothing else moves", much: false },
+      { text: "Speed × 1.00, acceleration × 4.20", much: true },
+      { text: "A joint makes 4.2 turns more", much: true },
+    ]);
+  });
+  it("says what was asked for and what was kept", () => {
+    const block = { kind: "pin", target: "'Hips'", reachedM: 0.11, requiredM: 0.14, share: 1, sentence: "" };
+    expect(blockedTitle({ blocks: [block] })).toBe("14.0 cm is too far, 11.0 cm was kept");
+    expect(blockedTitle({ blocks: [{ ...block, reachedM: 0.14 }] })).toBe("Not everything can be kept");
+    expect(blockedTitle({ blocks: [{ ...block, kind: "path" }] })).toBe("The goal is met, but not by a sane motion");
+  });
+});
+
+describe("the falloff", () => {
+  it("follows the wheel by equal factors, within bounds", () => {
+    expect(wheelFalloff(0.4, -100)).toBeGreaterThan(0.4);
+    expect(wheelFalloff(wheelFalloff(0.4, -100), 100)).toBeCloseTo(0.4, 9);
+    expect(wheelFalloff(0.4, 1e6)).toBe(0.05);
+    expect(wheelFalloff(0.4, -1e6)).toBe(10);
   });
 });
 
@@ -124,36 +177,35 @@ describe("strokes", () => {
     ]);
     expect(resample([], 4)).toEqual([]);
   });
-  it("span the times of their ends on the curve, else the keys", () => {
-    const times = Float32Array.from([0, 1, 2, 3]);
-    const path = Float32Array.from([0, 0, 0, 100, 0, 0, 200, 0, 0, 300, 0, 0]);
-    expect(
-      strokeSpan(
-        [
-          { x: 205, y: 8 },
-          { x: 150, y: 90 },
-          { x: 3, y: 5 },
-        ],
-        path,
-        times,
-        [1],
-        0.5,
-        3,
-      ),
-    ).toEqual({ start: 0, stop: 2 });
-    expect(
-      strokeSpan(
-        [
-          { x: 205, y: 300 },
-          { x: 0, y: 300 },
-        ],
-        path,
-        times,
-        [1],
-        0.5,
-        3,
-      ),
-    ).toEqual({ start: 0, stop: 1 });
+  // A point that goes to the right by 100 px a second, for four seconds, at ten frames a second.
+  const times = Float32Array.from({ length: 41 }, (_, f) => f / 10);
+  const path = Float32Array.from({ length: 123 }, (_, i) => (i % 3 ? 0 : (100 * i) / 30));
+  const line = (x0: number, x1: number, y: number) =>
+    Array.from({ length: 21 }, (_, i) => ({ x: x0 + ((x1 - x0) * i) / 20, y }));
+  it("last as long as the point takes for a way of their length, around the current time", () => {
+    const span = strokeSpan(line(0, 80, 300), path, times, 2);
+    expect(span.stop - span.start).toBeCloseTo(0.8, 1);
+    expect((span.start + span.stop) / 2).toBeCloseTo(2, 6);
+    expect(span.reversed).toBe(false);
+  });
+  it("last 0.2 to 2 seconds, also where the point stands still, and stay within the clip", () => {
+    const tiny = strokeSpan(line(0, 13, 300), path, times, 2);
+    expect(tiny.stop - tiny.start).toBeCloseTo(0.2, 6);
+    const long = strokeSpan(line(0, 900, 300), path, times, 2);
+    expect(long.stop - long.start).toBeCloseTo(2, 1);
+    const still = strokeSpan(line(0, 110, 300), new Float32Array(123), times, 2);
+    expect(still.stop - still.start).toBeCloseTo(2, 1);
+    const early = strokeSpan(line(0, 60, 300), path, times, 0);
+    expect(early.start).toBe(0);
+    expect(early.stop).toBeCloseTo(0.6, 1);
+  });
+  it("are meant for the part of the path that they are drawn along, in its direction", () => {
+    const along = strokeSpan(line(240, 320, 8), path, times, 2);
+    expect(along.start).toBeCloseTo(2.4, 1);
+    expect(along.stop).toBeCloseTo(3.2, 1);
+    const against = strokeSpan(line(320, 240, 8), path, times, 2);
+    expect(against.reversed).toBe(true);
+    expect(against.start).toBeCloseTo(2.4, 1);
   });
 });
 

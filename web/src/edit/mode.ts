@@ -15,10 +15,11 @@ import { jointSection } from "./joint_section";
 import { Latencies } from "./latency";
 import { constraintSection, pathsSection } from "./lists";
 import { createLowLatencyDraw } from "./low_latency_draw";
-import { createObstacleCard } from "./obstacles";
 import { createOnionSkin } from "./onion_skin";
 import { createPointerTools, type PointerTools } from "./pointer_tools";
 import { poseSection } from "./pose_section";
+import { reachSection } from "./reach_section";
+import { createResultCard } from "./result_card";
 import { createEditSession } from "./session";
 import { createSketchTool } from "./sketch_tool";
 import { createToolbar } from "./toolbar";
@@ -43,11 +44,11 @@ export interface GraphEditor {
 export function editMode(context: Context): Mode {
   const { stage, store, connection } = context;
   const session = createEditSession(context);
-  const graph = graphEditor(context, session);
   const view = createEditView();
+  const graph = graphEditor(context, session, view);
   const latencies = new Latencies();
   const layer = createCurveLayer(context, session, view);
-  const drags = createDragController(context, session, latencies);
+  const drags = createDragController(context, session, latencies, view);
   const actions = createEditActions(context, session, view, layer);
   const onionSkin = createOnionSkin(context, session, view, actions, drags);
   const awakeParts: { awake: boolean }[] = [layer, onionSkin];
@@ -75,6 +76,7 @@ export function editMode(context: Context): Mode {
     "div",
     {},
     pathsSection(context, session, view, actions),
+    reachSection(session, view, actions),
     constraintSection(session, view, actions),
     poseSection(context, session, view, actions),
     jointSection(context, session, view),
@@ -86,7 +88,8 @@ export function editMode(context: Context): Mode {
     name.textContent = state?.name ?? "";
     head.classList.toggle("hidden", !state);
     empty.classList.toggle("hidden", state !== null);
-    sections.classList.toggle("hidden", !state || state.baked);
+    sections.classList.toggle("hidden", !state);
+    if (state?.baked) view.posing = false;
   }
   session.onState(draw);
 
@@ -146,8 +149,8 @@ export function editMode(context: Context): Mode {
     timeline: (host) => host.append(graph.timeline),
     overlay(host) {
       const toolbar = createToolbar(context, host, session, view, drags);
-      const sketchTool = createSketchTool(context, host, session, layer, view, toolbar.busy);
-      const obstacleCard = createObstacleCard(context, host, session, layer, drags);
+      const resultCard = createResultCard(context, host, session, layer, drags, view, actions);
+      const sketchTool = createSketchTool(context, host, session, layer, view, toolbar.busy, resultCard.showStroke);
       const tools = createPointerTools(context, host, {
         drags,
         layer,
@@ -155,13 +158,13 @@ export function editMode(context: Context): Mode {
         actions,
         sketch: sketchTool,
         onHover: () => toolbar.hint(tools.hint()),
-        hasSuggestions: () => obstacleCard.open,
+        hasSuggestions: () => resultCard.blocked,
       });
       const gizmo = createGizmo(context, host, layer, view, drags, actions.ready, () => tools.dragHandle);
       const curveLabels = createCurveLabels(context, host, session, layer, view);
-      awakeParts.push(tools, obstacleCard, gizmo, curveLabels);
+      awakeParts.push(tools, resultCard, gizmo, curveLabels);
       pointerTools = tools;
-      dismiss = () => (obstacleCard.open ? obstacleCard.dismiss() : actions.activate(null));
+      dismiss = () => (resultCard.open ? resultCard.dismiss() : actions.activate(null));
     },
     enter() {
       on = true;

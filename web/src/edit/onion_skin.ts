@@ -43,7 +43,7 @@ export function createOnionSkin(
     timer = 0;
     const state = session.state;
     const wanted =
-      awake && state && !state.baked && !store.document?.stage.playing
+      awake && state && !store.document?.stage.playing
         ? ghostTimes(store.time, view.display, state.seconds, state.rate, actions.keyTimes())
         : [];
     const key = JSON.stringify([wanted, state?.revision, state?.edit]);

@@ -102,10 +102,10 @@ export function createPointerTools(
     };
   }
 
-  /** Why a drag cannot begin, and what to do: the clip is baked, the point is pinned, or there is no key to pose. */
+  /** Why a drag cannot begin, and what to do: the point is pinned, or there is no key to pose. */
   function refusal({ operation, point, name, posing }: Grip): [string, string] | null {
-    if (!actions.ready())
-      return ["This clip has a key on every frame.", "Reduce it first, in the panel: then every point can be dragged."];
+    if (posing && actions.isBaked())
+      return ["A pose would last one frame here.", "Every frame is a key: move the point instead, or reduce the clip."];
     if (operation !== "time" && actions.isPinned(point))
       return [`${name} is pinned: it keeps its path.`, "Press P to release the pin of the active point."];
     if (!posing || view.addsKeys || actions.atKey()) return null;
@@ -263,6 +263,18 @@ export function createPointerTools(
     canvas.style.cursor = cursorOf(hit);
     parts.onHover();
   }
+
+  // While a drag goes on the wheel changes its window instead of the camera.
+  window.addEventListener(
+    "wheel",
+    (event) => {
+      if (!awake || !drags.active) return;
+      event.preventDefault();
+      event.stopPropagation();
+      drags.turnWheel(event.deltaMode ? 16 * event.deltaY : event.deltaY);
+    },
+    { capture: true, passive: false },
+  );
 
   canvas.addEventListener("contextmenu", (event) => {
     if (!awake || drags.active) return;

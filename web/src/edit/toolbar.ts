@@ -26,6 +26,7 @@ export const TOOLS: Record<Tool, { title: string; about: string; keys: { blender
   },
   sketch: { title: "Sketch", about: "Draw the path that the point should take", keys: { blender: "D", maya: "D" } },
 };
+const KEYS_TITLE = "Keys of all channels; no drag changes their number";
 const VERBS = { move: "Moving", turn: "Turning", time: "Timing of" } as const;
 
 export interface Toolbar {
@@ -82,27 +83,30 @@ export function createToolbar(
     class: "edit-keys",
     "data-testid": "edit-keys",
     "aria-label": "Keys",
-    title: "Keys of all channels; no drag between keys changes their number",
+    title: KEYS_TITLE,
   });
   const line = h("div", { class: "edit-line", role: "status", "aria-live": "off", "data-testid": "edit-line" });
   host.append(bar, keys, line);
   const [verbText, figure, when] = [h("strong", {}), h("span", { class: "figure" }), h("span", { class: "muted" })];
+  const reach = h("span", { class: "reach", "data-testid": "edit-reach" });
   let hintText = "";
   let busy = "";
 
   function draw(): void {
     const state = session.state;
-    bar.classList.toggle("hidden", !state || state.baked);
+    bar.classList.toggle("hidden", !state);
     keys.classList.toggle("hidden", !state);
     if (state) {
       const count = `${state.keys.toLocaleString("en")} ${state.keys === 1 ? "key" : "keys"}`;
-      keys.textContent = state.baked ? `${count}, baked` : count;
+      keys.textContent = state.baked ? `${state.frames.toLocaleString("en")} frames` : count;
+      keys.title = state.baked ? "Every frame is a key; drags change the frames" : KEYS_TITLE;
     }
     (Object.keys(TOOLS) as Tool[]).forEach((tool, i) => {
       tools[i].setAttribute("aria-pressed", String(view.tool === tool));
       tools[i].toggleAttribute("disabled", view.posing && (tool === "time" || tool === "sketch"));
     });
     pose.setAttribute("aria-pressed", String(view.posing));
+    pose.toggleAttribute("disabled", state?.baked ?? false);
     if (drags.active) showDrag(drags.active);
     else line.replaceChildren(h("span", { class: busy ? "" : "muted" }, busy || hintText || idleHint()));
     line.classList.toggle("hidden", !state || line.textContent === "");
@@ -115,9 +119,12 @@ export function createToolbar(
         verbText,
         figure,
         when,
+        reach,
         ...(drag.operation === "time" ? [] : ["X", "Y", "Z"]).map((key) => h("kbd", {}, key)),
         h("kbd", {}, "Esc"),
       );
+    const radius = drag.posing || drag.operation === "time" ? undefined : view.reach?.radius;
+    reach.textContent = radius === undefined ? "" : `± ${radius.toFixed(2)} s by the wheel`;
     const lock = drag.lock
       ? ` along ${drag.lock.local ? "its own" : "the world's"} ${drag.lock.axis.toUpperCase()}`
       : "";
@@ -129,12 +136,12 @@ export function createToolbar(
 
   function idleHint(): string {
     const state = session.state;
-    if (!state || state.baked || store.document?.stage.playing) return "";
+    if (!state || store.document?.stage.playing) return "";
     if (view.posing) return "Drag any point of the body; pinned points stay. Only channels with a key here move.";
     if (view.tool === "sketch")
       return view.active === null
         ? "Click a point first, then draw its path."
-        : "Draw the path that the point should take.";
+        : "Draw the path that the point should take. The range of the timeline, if one is set, is its time.";
     return state.curves.length ? "" : "Click a point of the character to see its path.";
   }
 

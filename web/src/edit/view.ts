@@ -16,6 +16,13 @@ export interface Display {
   window: number; // seconds around the current time with full opacity
 }
 
+/** A span of time that an edit changes: from `start` to `stop`, and fading within `radius` before and after; seconds. */
+export interface Reach {
+  start: number;
+  stop: number;
+  radius: number;
+}
+
 export const DEFAULT_DISPLAY: Display = {
   speed: true,
   dots: true,
@@ -32,6 +39,8 @@ export interface EditView {
   posing: boolean; // drags pose the whole body at a key, instead of bending curves between keys
   addsKeys: boolean; // posing may add keys to channels without one
   picks: Picks; // what a click on the character selects: the joint, or the point of the skin
+  falloff: number | null; // seconds, the radius of the window of drags and strokes; null: from the spacing of keys
+  reach: Reach | null; // of the current or last drag or stroke; null where only tangents change
   active: number | null; // number of a curve
   hovered: number | null;
   readonly display: Readonly<Display>;
@@ -46,6 +55,8 @@ export function createEditView(): EditView {
     posing: false,
     addsKeys: false,
     picks: storedSetting<Picks>("edit.picks", "joint"),
+    falloff: null as number | null,
+    reach: null as Reach | null,
     active: null as number | null,
     hovered: null as number | null,
   };

@@ -114,15 +114,16 @@ def suggestion_entry(number: int, suggestion: Suggestion, blocked: BlockedDrag) 
     ]
     gone = [(name, goal) for name, old, new in kinds for goal in old if goal not in new]
     kind: ConstraintKind = ""
-    start, stop = None, None
+    start, stop, what = None, None, suggestion.what
     if suggestion.kind == "release" and gone:
         kind, goal = gone[0]
         start, stop = (goal.time, goal.time) if isinstance(goal, Hold) else (goal.start, goal.stop)
         kind = "foot" if goal in blocked.feet else kind
+        what = (goal.point.joint or goal.point.name,)
     return SuggestionEntry(
         which=number,
         way=cast(SuggestionKind, suggestion.kind),
-        what=suggestion.what,
+        what=what,
         constraint=kind,
         start=None if start is None else start - blocked.origin,
         stop=None if stop is None else stop - blocked.origin,

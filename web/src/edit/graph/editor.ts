@@ -7,6 +7,7 @@ import { storedSetting, storeSetting } from "../../shell/settings";
 import { createTransport } from "../../shell/transport";
 import type { GraphEditor } from "../mode";
 import type { EditSession } from "../session";
+import type { EditView } from "../view";
 import { createChangeQueue } from "./change_queue";
 import { createChannelList } from "./channel_list";
 import { createChannelSelection } from "./channel_selection";
@@ -28,7 +29,7 @@ import { createSpans } from "./spans";
 import { createToolbar, type Tab } from "./toolbar";
 import { xAt } from "./view";
 
-export function graphEditor(context: Context, session: EditSession): GraphEditor {
+export function graphEditor(context: Context, session: EditSession, editView: EditView): GraphEditor {
   const { store } = context;
   const model = createModel();
   const view = createSharedView();
@@ -50,7 +51,7 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
   const dial = createReduceDial(session);
   const head = h("div", { class: "playhead" });
   const xOf = (time: number): number => xAt(view.value, { ...surfaces[tab].area(), left: 0 }, time);
-  const spans = createSpans(context, session, (time) =>
+  const spans = createSpans(context, session, editView, (time) =>
     Math.max(-9, Math.min(surfaces[tab].area().width + 9, xOf(time))),
   );
   const emptyText = h("div", { class: "graph-none muted" });
@@ -181,10 +182,11 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
   session.onState((state) => {
     if (state?.edit !== model.state?.edit) channelSelection.reset();
     model.setState(state);
-    if (!state || state.baked) return;
+    if (!state) return;
     if (framedEdit !== state.edit)
       view.value = { ...view.value, start: -0.02 * state.seconds, stop: 1.02 * state.seconds };
     framedEdit = state.edit;
+    if (state.baked) return;
     if (!model.chosen.length) followSelection(store.document?.selection ?? []);
     chooseFirst();
   });

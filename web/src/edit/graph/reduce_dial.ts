@@ -45,7 +45,7 @@ export function resultText(result: EditReduced): { keys: string; error: string; 
 
 export interface ReduceDial {
   panel: HTMLElement;
-  /** Lies over keys and graph if the clip is baked, and suggests to reduce it. */
+  /** Stands below keys and graph if the clip is baked, and suggests to reduce it. */
   suggestion: HTMLElement;
 }
 
@@ -117,7 +117,6 @@ export function createReduceDial(session: EditSession): ReduceDial {
   const suggestion = h("div", { class: "graph-offer hidden" }, why, reduceButton);
   let state: EditState | null = null;
   let shown = "";
-  let wasBaked = false;
   let tolerance = 0.005; // m
   let isRequesting = false;
   let isOutdated = false;
@@ -198,11 +197,9 @@ export function createReduceDial(session: EditSession): ReduceDial {
     const wait = state.estimate > 1 ? ` It takes about ${duration(state.estimate)}.` : "";
     const inAll = `${state.sourceKeys.toLocaleString("en")} in all`;
     about.textContent = state.baked
-      ? `A key on every frame: ${inAll}. Fewer keys are needed to edit it.${wait}`
+      ? `Every frame is a key, ${inAll}. Drags work as it is; few keys can also be seen and posed.${wait}`
       : "Reduces the keys of the original clip again; edits are discarded.";
-    why.textContent = `${state.clip} has a key on every frame, ${inAll}. Curves with few keys can be edited.${wait}`;
-    if (wasBaked !== state.baked || shown !== state.edit) panel.open = state.baked;
-    wasBaked = state.baked;
+    why.textContent = `Every frame is a key, ${inAll}: drag any point. Few keys are easier to pose.${wait}`;
     if (shown === state.edit) return;
     shown = state.edit;
     for (const element of [keys, error, time]) element.textContent = "–";
@@ -211,7 +208,13 @@ export function createReduceDial(session: EditSession): ReduceDial {
     track.value = String(Math.round(DIAL_STEPS * dialPosition(DEFAULT_TOLERANCE)));
     track.style.setProperty("--filled", `${(100 * Number(track.value)) / DIAL_STEPS}%`);
     reduceButton.textContent = `Reduce within ${lengthText(tolerance)}`;
-    if (state.baked && state.estimate < MAX_PREVIEW_SECONDS) void preview();
+    if (panel.open) previewIfShort();
   });
+
+  /** Previews a short reduction of a baked clip, once the panel is open: a drag should not wait for it. */
+  function previewIfShort(): void {
+    if (state?.baked && state.estimate < MAX_PREVIEW_SECONDS) void preview();
+  }
+  panel.addEventListener("toggle", () => panel.open && previewIfShort());
   return { panel, suggestion: suggestion };
 }
