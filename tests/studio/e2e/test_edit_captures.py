@@ -41,9 +41,9 @@ def view(page: Any) -> dict[str, Any]:
     return found
 
 
-def places(page: Any, curve: int, start: float, stop: float) -> np.ndarray:
+def places(page: Any, curve: int, start: float, stop: float, count: int = 25) -> np.ndarray:
     """(T, 3) where a path is in a span of time, as the page has it."""
-    times = np.linspace(start, stop, 25).tolist()
+    times = np.linspace(start, stop, count).tolist()
     script = "([curve, times]) => times.map((time) => window.understudy.edit.at(curve, time).place)"
     return np.array(page.evaluate(script, [curve, times]))
 
@@ -123,7 +123,7 @@ def test_a_small_stroke_is_short_and_is_shown_before_it_is_kept(
     open_capture(page, walk)
     hand = show(page, HAND)
     go_to(page, hand, TIME)
-    before = state(page)
+    before, whole = state(page), places(page, hand, 0.05, 2.8, 250)
     at = page.evaluate("([curve, time]) => window.understudy.edit.at(curve, time)", [hand, TIME])
     page.get_by_test_id("edit-tool-sketch").click()
     page.mouse.move(at["x"] - 30, at["y"] - 5)
@@ -132,23 +132,23 @@ def test_a_small_stroke_is_short_and_is_shown_before_it_is_kept(
         angle = np.pi * step / 24
         page.mouse.move(at["x"] - 30 * np.cos(angle), at["y"] - 5 - 18 * np.sin(angle))
         page.wait_for_timeout(25)
-    page.wait_for_function(
-        "() => Number(document.querySelector('[data-testid=edit-stroke]').dataset.previews) > 0", timeout=SOLVE_TIMEOUT_MS
-    )
+    shown = "() => Number(document.querySelector('[data-testid=edit-stroke]').dataset.previews) > 0"
+    page.wait_for_function(shown, timeout=SOLVE_TIMEOUT_MS)
     reach = view(page)["reach"]
     shot(page, "edit_capture_stroke")
     assert 0.19 < reach["stop"] - reach["start"] <= 2.01, "a small stroke lasts no four seconds"
     assert reach["start"] - 0.01 <= TIME <= reach["stop"] + 0.01
     assert state(page)["revision"] == before["revision"], "a preview keeps nothing"
-    low, high = reach["start"] - reach["radius"], reach["stop"] + reach["radius"]
-    outside = [(0.05, low - 0.02), (high + 0.02, before["seconds"] - 0.02)]
-    untouched = [places(page, hand, *span) for span in outside]
     page.mouse.up()
     page.get_by_test_id("edit-result").wait_for(state="visible", timeout=SOLVE_TIMEOUT_MS)
     settled(page, before["revision"])
     page.wait_for_timeout(400)
     shot(page, "edit_capture_sketched")
     assert "follows the stroke" in page.get_by_test_id("edit-result").inner_text()
-    for span, was in zip(outside, untouched):
-        assert np.abs(places(page, hand, *span) - was).max() < 1e-5, "nothing moves beyond the range and its falloff"
+    reach = view(page)["reach"]
+    low, high = reach["start"] - reach["radius"], reach["stop"] + reach["radius"]
+    times = np.linspace(0.05, 2.8, 250)
+    moved = np.linalg.norm(places(page, hand, 0.05, 2.8, 250) - whole, axis=1)
+    assert moved[(times > reach["start"]) & (times < reach["stop"])].max() > 0.02, "the hand goes along the stroke"
+    assert moved[(times < low - 0.02) | (times > high + 0.02)].max() < 1e-5, "nothing moves beyond it and its falloff"
     page.keyboard.press("Control+z")

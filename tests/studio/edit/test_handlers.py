@@ -188,6 +188,17 @@ def test_timing_spreads_frames_and_leaves_what_is_pinned(editor: Editor) -> None
         editor.begin("hand.L", 0.5, "time")
 
 
+def test_the_end_of_an_old_drag_does_not_end_a_new_one(editor: Editor) -> None:
+    old = editor.begin("hand.L", 0.5)
+    begin = {"kind": "editBegin", "id": 70_001, "operation": "move", "point": point("hand.L"), "time": 0.5}
+    editor.page.send(json.dumps(begin))
+    editor.page.send(json.dumps({"kind": "editEnd", "id": 70_002, "gesture": old["gesture"], "commit": False}))
+    begun = editor.page.until(lambda event: event["kind"] == "done" and event["id"] == 70_001)["result"]
+    editor.page.until(lambda event: event["kind"] == "failed" and event["id"] == 70_002)
+    assert editor.drag(begun["gesture"], to=moved(begun, 0, 0.1, 0))["reached"]
+    assert editor.end(begun["gesture"])["changed"]
+
+
 def test_a_blocked_edit_says_why_and_what_would_help(editor: Editor) -> None:
     editor.page.ask("editPin", point=point("body"), orientation=True)
     begun = editor.begin("hand.L", 0.5)

@@ -16,7 +16,7 @@ const SNAP_DISTANCE_PX = 60; // a stroke whose ends are this close to the path i
 const MIN_STROKE_S = 0.2;
 const MAX_STROKE_S = 2;
 const SEARCH_S = 1; // seconds around the current time in which a stroke may lie
-const LATE_PX_PER_S = 120; // a stroke further from the current time has to lie this much nearer to the path
+const LATE_PX_PER_S = 60; // a stroke further from the current time has to lie this much nearer to the path
 const STEPS_PER_S = 60; // of that search
 const PREVIEW_INTERVAL_MS = 200; // between two previews, at least
 export const DEFAULT_STROKE_FALLOFF_S = 0.3;
@@ -181,10 +181,15 @@ export function createSketchTool(
     const name = view.active === null ? "" : (layer.curveEntry(view.active)?.name ?? "");
     if (!request) return;
     busy(`Fitting the stroke to ${name}, ${spanText(request)}…`);
+    const { reach } = view;
     const result = await session.ask(request);
     busy("");
-    if (result) onResult(name, result);
-    else void session.ask({ kind: "editAbandon" });
+    if (!result) {
+      view.reach = null;
+      return void session.ask({ kind: "editAbandon" });
+    }
+    onResult(name, result);
+    view.reach = reach; // the change of the curves has removed it, with the card of an earlier drag
   }
 
   return (down, clicked) => {

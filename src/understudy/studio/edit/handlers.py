@@ -278,9 +278,10 @@ async def _finish_drag(session: Session, gesture: int, commit: bool) -> edit.Edi
     controller = edit_controller(session)
     suggestions = controller.suggestions
     editing = controller.editing
-    if gesture != controller.gesture or not gesture:
-        raise InvalidInput("this drag has ended already")
     async with controller.edit_lock:
+        # within the lock: another drag may begin while this request waits, and would be ended instead
+        if gesture != controller.gesture or not gesture:
+            raise InvalidInput("this drag has ended already")
         drag, feet, last = editing.gesture, _held_feet(controller), controller.last_outcome
         result = await controller.work(editing.end_drag) if commit else None
         controller.gesture = 0
