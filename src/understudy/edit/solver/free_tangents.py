@@ -268,7 +268,7 @@ def _find_junctions(curves: Curves, columns: Array, table: HandleTable) -> list[
         after = 0 if k + 1 == len(curve) - 1 and is_seamless(curve) else k + 1
         sides.setdefault((i, k), [-1, -1])[1] = g
         sides.setdefault((i, after), [-1, -1])[0] = g
-    broken = {int(number): find_broken_keys(curves.curves[number]) for number in np.unique(owner[table.column])}
+    broken = {int(number): _find_broken_keys(curves.curves[number]) for number in np.unique(owner[table.column])}
     junctions = []
     for (i, k), (arriving, leaving) in sides.items():
         curve, c = curves.curves[owner[i]], within[i]
@@ -281,7 +281,7 @@ def _find_junctions(curves: Curves, columns: Array, table: HandleTable) -> list[
     return junctions
 
 
-def find_broken_keys(curve: Curve) -> Array:
+def _find_broken_keys(curve: Curve) -> Array:
     """(K, n) `is_broken`, with the first key of a curve that repeats compared with the last."""
     result = is_broken(curve)
     if is_seamless(curve):

@@ -3,8 +3,9 @@
 Keys that a fitter placed are not poses. Within a window of radius R around the moment of an edit their values may move,
 and so may the slopes at them and at the keys around the moment; the number of keys, their times and the lengths of
 handles in time stay. A curve with a key on every frame takes an offset over its frames instead, a spline with knots of
-its own. Either way the change of column c is linear in its unknowns, d_c(t) = B_c(t) x_c, a smooth key stays smooth,
-and no handle can whirl. The change of the path is what it costs, not that of the tangents [Ciccone 2019, eq. 4]:
+its own. Either way the change of column c is smooth and linear in its unknowns, d_c(t) = B_c(t) x_c, a smooth key stays
+smooth, a broken one as broken as it was, and no handle can whirl. The change of the path is what it costs, not that of
+the tangents [Ciccone 2019, eq. 4]:
 
     E = sum_c (W_c / R) int rho(t) [ d_c(t)^2 + (s R / pi)^4 d_c''(t)^2 ] dt,    rho = 1 / (phi(t)^2 + FALLOFF_FLOOR)
 
@@ -30,8 +31,7 @@ from understudy import checks
 from understudy.character import Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP, bezier_segments
 from understudy.checks import Array
-from understudy.edit.handles import is_broken
-from understudy.edit.solver.free_tangents import Range, find_broken_keys, is_seamless, owners
+from understudy.edit.solver.free_tangents import Range, is_seamless, owners
 from understudy.edit.solver.segments import PackedCurves
 from understudy.maths import bezier, quaternion
 
@@ -367,7 +367,6 @@ def _key_table(
     sloped = inside.copy()
     last = int(np.clip(np.searchsorted(times, window.stop, side="left"), 1, keys - 1))
     sloped[int(np.clip(np.searchsorted(times, window.start, side="right") - 1, 0, keys - 2)) : last + 1] = True
-    broken = (find_broken_keys(curve) if seamless else is_broken(curve))[:, within].T  # (w, K)
     smooth = curve.segments == BEZIER
     left, right = np.append(seamless and smooth[-1], smooth), np.append(smooth, False)
     if seamless:  # the last key is the first
@@ -377,7 +376,7 @@ def _key_table(
     if seamless:
         arrive_length = np.concatenate([arrive_length[:, -1:], arrive_length[:, 1:]], axis=1)
     leaves, arrives = sloped & right & (leave_length > 0), sloped & left & (arrive_length > 0)
-    joined = leaves & arrives & ~broken
+    joined = leaves & arrives  # also at a broken key: its change is smooth, whatever it is itself
     exists = np.stack([np.broadcast_to(inside & curve.fitted, joined.shape), leaves, arrives & ~joined], axis=-1)
     number_of = np.where(exists, base + np.cumsum(exists.reshape(-1)).reshape(exists.shape) - 1, -1)
     value, leaving = number_of[..., 0], number_of[..., 1]

@@ -57,6 +57,7 @@ DRIFT_SAMPLES_PER_S = 60.0  # at which drift is measured, whatever the frame rat
 MIN_DRIFT_SAMPLES, MAX_DRIFT_SAMPLES = 32, 400  # of one span of a constraint
 
 PATH_RADII, PATH_SAMPLES = 1.5, 8  # of the window, and times in it, at which the path of a moved point is looked at
+PATH_SAMPLES_PER_S = 40.0  # at which the whole path is looked at where a point is thrown
 WEIGHT_SPAN_SECONDS = 0.2  # around the moves, over which the weights of columns are averaged
 MIN_STIFFNESS = 0.01  # of a column that a user has set free: its cost must not be zero
 
@@ -88,6 +89,15 @@ class EditProblem:
     paths: PointTargets | None = (
         None  # of the moved points around the moves, where offsets may change; goals as `moves`
     )
+
+    @cached_property
+    def whole_paths(self) -> PointTargets:
+        """`paths` at close times, wherever the edit can change anything."""
+        assert isinstance(self.tangents, OffsetVariables)
+        spans = self.tangents.changeable_spans(np.ones(len(self.tangents.columns), bool))
+        times = [np.linspace(a, b, max(16, int((b - a) * PATH_SAMPLES_PER_S))) for a, b in spans]
+        around = [np.concatenate([np.zeros(0), *times])] * len(self.moves)
+        return _path_targets(self.states, self.tangents, self.moves, around)
 
     @property
     def window(self) -> Window | None:
@@ -162,7 +172,7 @@ def prepare_problem(rig: PosedRig, curves: Curves, edit: Edit, ground: RigCache 
         unit[states.columns],
         loose,
         terms,
-        _path_targets(states, tangents, moves) if isinstance(tangents, OffsetVariables) else None,
+        _window_paths(states, tangents, moves) if isinstance(tangents, OffsetVariables) else None,
     )
 
 
@@ -327,15 +337,21 @@ def _offset_variables(
     return offset_variables(curves, columns, moving, Window(start, stop, radius), unit=unit, weight=weight)
 
 
-def _path_targets(states: PointStates, variables: OffsetVariables, moves: PointTargets) -> PointTargets:
-    """The moved points at times around their moves, at their places before the edit."""
-    window, curves = variables.window, variables.curves
-    around = np.linspace(-PATH_RADII, PATH_RADII, PATH_SAMPLES + 1)
+def _window_paths(states: PointStates, variables: OffsetVariables, moves: PointTargets) -> PointTargets:
+    around = variables.window.radius * np.linspace(-PATH_RADII, PATH_RADII, PATH_SAMPLES + 1)
+    return _path_targets(states, variables, moves, [time + around for time in moves.time])
+
+
+def _path_targets(
+    states: PointStates, variables: OffsetVariables, moves: PointTargets, times: Sequence[Array]
+) -> PointTargets:
+    """The moved points at times (T,) for each move, at their places before the edit."""
+    curves = variables.curves
     rows = [
         (r, time)
         for r in range(len(moves))
         if moves.parts[r, 0]
-        for time in moves.time[r] + window.radius * around
+        for time in times[r]
         if curves.start < time < curves.end and np.abs(moves.time - time).min() > 1e-6
     ]
     goal = np.array([r for r, _ in rows], np.int64)

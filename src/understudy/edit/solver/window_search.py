@@ -70,11 +70,17 @@ class WindowSearch:
     """The search of one problem for one set of goals."""
 
     def __init__(
-        self, problem: EditProblem, moves: PointTargets, held: PointTargets, path_weight: float, hold_weight: float
+        self,
+        problem: EditProblem,
+        moves: PointTargets,
+        held: PointTargets,
+        path_weight: float,
+        hold_weight: float,
+        whole: bool = False,
     ) -> None:
         assert isinstance(problem.tangents, OffsetVariables) and problem.paths is not None
         self.problem, self.variables, self.moves, self.held = problem, problem.tangents, moves, held
-        self.paths = _aim_paths(problem, moves)
+        self.paths = _aim_paths(problem, moves, problem.whole_paths if whole else problem.paths)
         self.asked = join_targets(moves, self.paths, held)
         rows = (moves.rows, self.paths.rows, held.rows)
         self.weight = np.repeat([GOAL_WEIGHT, path_weight, hold_weight], rows)
@@ -231,7 +237,7 @@ def search_window(
     for strength in OVERSHOOT_WEIGHTS:
         if overshoot(problem, moves, z) <= MAX_OVERSHOOT:
             break
-        strict = WindowSearch(problem, moves, held, strength * PATH_WEIGHT, CONSTRAINT_WEIGHT / strength)
+        strict = WindowSearch(problem, moves, held, strength * PATH_WEIGHT, CONSTRAINT_WEIGHT / strength, whole=True)
         z, count = strict.run(np.zeros_like(z), iterations)
         steps += count
         drift = _measure(problem, problem.dense, z, slopes=False)
@@ -241,11 +247,10 @@ def search_window(
 def overshoot(problem: EditProblem, moves: PointTargets, z: Array) -> float:
     """The furthest move of a point along the window over the way that was asked for, the worst of all moves."""
     asked = np.linalg.norm(moves.place - problem.origin[0], axis=1)
-    if problem.paths is None or not len(problem.paths):
-        return 0.0
-    seen = _measure(problem, problem.paths, z, slopes=False)
+    paths = problem.whole_paths
+    seen = _measure(problem, paths, z, slopes=False)
     moved = np.linalg.norm(seen.gap[:, :3], axis=1) * problem.size
-    return float((moved / np.maximum(asked[problem.paths.goal], 1e-9)).max())
+    return float((moved / np.maximum(asked[paths.goal], 1e-3 * problem.size)).max(initial=0.0))
 
 
 def _merit(z: Array, rows: WindowRows) -> float:
@@ -267,13 +272,13 @@ def _solve_rows(now: WindowRows, z: Array, damping: Array) -> tuple[Array, Array
     return scale * (damping * z + force @ now.matrix), force
 
 
-def _aim_paths(problem: EditProblem, moves: PointTargets) -> PointTargets:
-    """The path of each moved point, displaced by phi(t) times the way of its move.
+def _aim_paths(problem: EditProblem, moves: PointTargets, paths: PointTargets) -> PointTargets:
+    """The paths of the moved points, displaced by phi(t) times the way of each move.
 
     A point with several moves goes from one displacement to the next between them.
     """
-    paths, window = problem.paths, problem.window
-    assert paths is not None and window is not None
+    window = problem.window
+    assert window is not None
     way = moves.place - problem.origin[0]
     place = paths.place.copy()
     for r in np.unique(paths.goal):
