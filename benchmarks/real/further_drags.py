@@ -166,25 +166,27 @@ def draw_several(clip: ReducedClip, rng: np.random.Generator, held: str) -> Drag
 def draw_vertex(clip: ReducedClip, rng: np.random.Generator, held: str) -> DragCase | None:
     """A point of the skin at the end of a limb."""
     role, name = draw_role(clip, rng, without=("feet",) if held == "both feet" else ())
-    vertices = vertices_below(clip, name)
-    if not len(vertices):
-        return None
-    return draw_drag(clip, rng, held, point=Point(vertex=int(rng.choice(vertices))), role=role)
+    point = Point(vertex=int(rng.choice(vertices_below(clip, name))))
+    return draw_drag(clip, rng, held, point=point, role=role)
 
 
 @cache
 def vertices_below(clip: ReducedClip, name: str) -> Array:
-    """Vertices of parts without shapes that a joint, or one below it, carries most."""
-    skeleton = clip.rig.character.skeleton
-    below = [j for j in range(len(skeleton)) if skeleton.index(name) in skeleton.ancestors(j)]
-    chosen, first = [np.zeros(0, int)], 0
-    for part in clip.rig.character.parts:
-        skin, count = part.skin, len(part.mesh.vertices)
-        main = skin.influences[np.arange(count), np.argmax(skin.weights, axis=1)]
-        own = np.isin(np.asarray(skin.joints)[main], below) & (part.mesh.shapes is None)
-        chosen.append(first + np.flatnonzero(own))
-        first += count
-    return np.concatenate(chosen)
+    """Vertices of parts without shapes that a joint, or one below it, carries most; of the nearest joint with any."""
+    character = clip.rig.character
+    skeleton = character.skeleton
+    for joint in skeleton.ancestors(skeleton.index(name)):
+        below = [j for j in range(len(skeleton)) if joint in skeleton.ancestors(j)]
+        chosen, first = [np.zeros(0, int)], 0
+        for part in character.parts:
+            skin, count = part.skin, len(part.mesh.vertices)
+            main = skin.influences[np.arange(count), np.argmax(skin.weights, axis=1)]
+            carried = np.isin(np.asarray(skin.joints)[main], below) & (part.mesh.shapes is None)
+            chosen.append(first + np.flatnonzero(carried))
+            first += count
+        if any(map(len, chosen)):
+            return np.concatenate(chosen)
+    raise ValueError(f"no vertex of {clip.name} is without shapes")
 
 
 def draw_dragon(clip: ReducedClip, rng: np.random.Generator, held: str) -> DragCase | None:
