@@ -124,7 +124,7 @@ describe("the card of a result", () => {
     expect(changeLines(change)).toEqual([
       { text: "Moves 13.2 cm for 13.0 cm asked", much: false },
       { text: "From 1.01 to 1.73 s", much: false },
-      { text: "Elsewhere Head moves 0.5 mm", much: false },
+      { text: "Elsewhere Head, 0.5 mm", much: false },
       { text: "Speed × 1.00, acceleration × 4.20", much: true },
     ]);
     expect(changeLines({ ...change, othersM: 0, extraTurns: 4.2 }).slice(2)).toEqual([

@@ -69,7 +69,7 @@ export function changeLines(change: EditChange): { text: string; much: boolean }
     { text: `From ${change.start.toFixed(2)} to ${change.stop.toFixed(2)} s`, much: false },
     change.othersM > VISIBLE_MOVE_M
       ? {
-          text: `Elsewhere ${change.otherJoint} moves ${formatLength(change.othersM)}`,
+          text: `Elsewhere ${change.otherJoint}, ${formatLength(change.othersM)}`,
           much: change.othersM > MUCH_MOVED_M,
         }
       : { text: "Nothing else moves", much: false },
@@ -199,26 +199,28 @@ export function createResultCard(
       facts,
       ...(change ? changeLines(change) : []).map(({ text, much }) => h("li", { class: much ? "much" : "" }, text)),
     );
-    replace(
-      feet,
-      ...held.map(({ joint, start, stop }) =>
-        h(
-          "button",
-          {
-            type: "button",
-            class: "small foot",
-            title: `Let ${joint} go in the next drags, ${stanceText({ start, stop })}`,
-            "data-name": joint,
-            onclick: (event: Event) => {
-              (event.currentTarget as HTMLElement).remove();
-              actions.holdFoot(joint, (start + stop) / 2, false);
-            },
-          },
-          h("span", { class: "glyph held-pin", "aria-hidden": "true" }),
-          `${joint} held`,
-          h("span", { "aria-hidden": "true" }, "×"),
-        ),
-      ),
+    const names = [...new Set(held.map((stance) => stance.joint))];
+    replace(feet, ...names.map((joint) => footChip(held.filter((stance) => stance.joint === joint))));
+  }
+
+  /** A foot that was held, in all its stances within the window; a click lets it go. */
+  function footChip(stances: readonly StanceEntry[]): HTMLElement {
+    const { joint } = stances[0];
+    return h(
+      "button",
+      {
+        type: "button",
+        class: "small foot",
+        title: `Let ${joint} go in the next drags, ${stances.map(stanceText).join(" and ")}`,
+        "data-name": joint,
+        onclick: (event: Event) => {
+          (event.currentTarget as HTMLElement).remove();
+          for (const { start, stop } of stances) actions.holdFoot(joint, (start + stop) / 2, false);
+        },
+      },
+      h("span", { class: "glyph held-pin", "aria-hidden": "true" }),
+      `${joint} held`,
+      h("span", { "aria-hidden": "true" }, "×"),
     );
   }
 
