@@ -287,7 +287,7 @@ class WarmStart:
 
     def __init__(self, problem: EditProblem, settings: SolverSettings) -> None:
         self.problem, self.settings = problem, settings
-        self.v: Array = np.zeros(problem.tangents.count)
+        self.v: Array = np.zeros(problem.variables.count)
         self.back = False
         self._held: PointTargets | None = None
         self._last: PointTargets | None = None  # the goals of the last search
@@ -359,7 +359,7 @@ class WarmStart:
         problem, zero = self.problem, np.zeros_like(self.v)
         if not self.v.any() or (self.back and self._goal_distance(self._last, asked) > JUMP_GOAL_DISTANCE):
             return zero
-        warm = measure_targets(problem.states, problem.tangents, asked, self.v, problem.size, slopes=False)
+        warm = measure_targets(problem.states, problem.variables, asked, self.v, problem.size, slopes=False)
         cold = compare_states(asked, *problem.origin, problem.size, len(zero))
         off_goal = max(cold.distance, cold.angle) > self.settings.tolerance
         return self.v if warm.far < cold.far and off_goal else zero

@@ -140,22 +140,22 @@ def sketch_path(
         problem = prepare_problem(rig, curves, replace(edit, terms=(term,)))
     if problem.window is None:
         problem = with_constraint_penalty(problem, point)
-    zero = np.zeros(problem.tangents.count)
+    zero = np.zeros(problem.variables.count)
     found = _search_stroke(rig, problem, term, settings or SKETCH_SETTINGS)
     goal = problem.terms[0].with_objective(replace(term, soft=False), rig, problem.size)
-    before, after = (gap_of(goal, problem.states, problem.tangents, v, problem.size) for v in (zero, found.v))
+    before, after = (gap_of(goal, problem.states, problem.variables, v, problem.size) for v in (zero, found.v))
     result = edit_result(replace(problem, terms=(goal,)), replace(found, start=before, moves=after))
     return replace(result, notes=(*result.notes, *notes))
 
 
 def _search_stroke(rig: PosedRig, problem: EditProblem, term: Stroke, settings: SolverSettings) -> SearchResult:
     """Search for the whole length of the stroke first, then for its shape, in phases until the tolerance is met."""
-    v, held, iterations = np.zeros(problem.tangents.count), problem.held, 0
+    v, held, iterations = np.zeros(problem.variables.count), problem.held, 0
     for phase, (along, weight) in enumerate(ALONG_AND_WEIGHT_PHASES):
         now = problem.terms[0].with_objective(replace(term, along=along, weight=weight), rig, problem.size)
         found = search(replace(problem, terms=(now,)), problem.moves, v, settings, held)
         v, held, iterations = found.v, found.held, iterations + found.iterations
-        if phase and gap_of(now, problem.states, problem.tangents, v, problem.size).distance < settings.tolerance / 2:
+        if phase and gap_of(now, problem.states, problem.variables, v, problem.size).distance < settings.tolerance / 2:
             break
     return replace(found, iterations=iterations)
 
@@ -187,7 +187,7 @@ def _pull_to_keys(problem: EditProblem, term: Stroke) -> tuple[Stroke, tuple[str
 
 def _find_fixed_times(problem: EditProblem, term: Stroke) -> tuple[Array, Array]:
     """The times (K,) at which keys fix the point, so that no tangent moves it, and its places (K, 3), sizes."""
-    t = problem.tangents
+    t = problem.variables
     keys = np.unique([edge for span in t.spans for edge in span])
     inner = keys[(keys > term.start + KEY_TIME_TOLERANCE_SECONDS) & (keys < term.stop - KEY_TIME_TOLERANCE_SECONDS)]
     times = np.concatenate([[term.start], np.unique(np.round(inner, 5)), [term.stop]])

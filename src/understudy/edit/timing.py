@@ -160,7 +160,7 @@ def retime(
         return _retime_along_path(rig, curves, edit, point, time, factor, problem.window.radius)
     kept = _kept_paths(rig, curves, point, problem)
     problem = prepare_problem(rig, curves, replace(edit, terms=(*edit.terms, *kept)))
-    problem = with_constraint_penalty(replace(problem, tangents=_prefer_time_handles(problem.tangents)), point)
+    problem = with_constraint_penalty(replace(problem, variables=_prefer_time_handles(problem.tangents)), point)
     result = edit_result(problem, _search_gradually(rig, problem, factor, settings or RETIME_SETTINGS))
     now = speed_of(rig, result.curves, point, time) / speed_of(rig, curves, point, time)
     note = f"{point.name} has {now:.3g} times its speed at {time:g} s, {factor:.3g} times were asked for"
@@ -185,6 +185,7 @@ def _retime_along_path(
     places = path_of(rig, curves, [point], source)[:, 0]
     if not np.ptp(places, axis=0).max() > 0:
         raise InvalidInput(f"{point.name} stands still at {time:g} s, so its speed cannot be multiplied")
+    kept: tuple[Pin | Contact | Hold | Limit, ...]
     kept = (*edit.pins, *edit.contacts, *edit.limits, *(hold for hold in edit.holds if hold.point != point))
     stiffness, edges = edit.stiffness, edit.edges
     result = sketch_path(
@@ -261,7 +262,7 @@ def _search_gradually(rig: PosedRig, problem: EditProblem, factor: float, settin
     speed, *others = problem.terms
     assert isinstance(speed.objective, Speed)
     count = max(1, int(np.ceil(abs(factor - 1) / FACTOR_STEP)))
-    v, held = np.zeros(problem.tangents.count), problem.held
+    v, held = np.zeros(problem.variables.count), problem.held
     for step in range(1, count + 1):
         part = replace(speed.objective, factor=1 + (factor - 1) * step / count)
         now = replace(problem, terms=(speed.with_objective(part, rig, problem.size), *others))
@@ -276,7 +277,7 @@ def _search_gradually(rig: PosedRig, problem: EditProblem, factor: float, settin
 def _kept_paths(rig: PosedRig, curves: Curves, point: Point, problem: EditProblem) -> list[Stroke]:
     """The path of the point as strokes, as soft terms, wherever it can change."""
     kept = []
-    for start, stop in problem.tangents.changeable_spans(np.ones(len(problem.tangents.columns), bool)):
+    for start, stop in problem.variables.changeable_spans(np.ones(len(problem.variables.columns), bool)):
         start, stop = max(start, curves.start), min(stop, curves.end)
         places = path_of(rig, curves, [point], np.linspace(start, stop, PATH_SAMPLES))[:, 0]
         if np.ptp(places, axis=0).max() > 1e-6 * problem.size:

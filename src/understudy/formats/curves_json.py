@@ -193,7 +193,7 @@ def _animation_text(animation: Curves) -> str:
 def _curve_text(curve: Curve) -> str:
     channel = curve.channel
     kinds = [SEGMENT_NAMES[int(segment)] for segment in curve.segments]
-    head = {
+    head: dict[str, Any] = {
         "target": channel.target,
         "kind": channel.kind,
         "columns": channel.columns,

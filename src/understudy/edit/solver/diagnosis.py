@@ -99,7 +99,7 @@ def name_obstacle(goal: Constraint) -> str:
 
 def _entries(problem: EditProblem, forces: ConstraintForces, progress: str) -> list[tuple[float, str, str, str]]:
     """Push, kind, what and sentence of each obstacle; the handles of a joint count together."""
-    moved, limits = _name_moved_points(problem), limits_of(problem.tangents.curves.channels, problem.edit.limits)
+    moved, limits = _name_moved_points(problem), limits_of(problem.variables.curves.channels, problem.edit.limits)
     entries: dict[tuple[str, str], tuple[float, str]] = {}
 
     def add(push: float, kind: str, what: str, sentence: str) -> None:
@@ -156,7 +156,7 @@ def _reach_obstacle(problem: EditProblem, found: SearchResult, progress: str) ->
 
 def _immobility_reason(problem: EditProblem, found: SearchResult) -> str | None:
     """Why no tangent moves the point with the largest gap; None if some tangent does."""
-    t, moves = problem.tangents, problem.moves
+    t, moves = problem.variables, problem.moves
     largest = np.abs(found.moves.gap[: len(moves)]).max(axis=1)
     r = int(np.argmax(largest))
     rows = moves.first_row[r][moves.first_row[r] >= 0]
@@ -180,7 +180,7 @@ def _immobility_reason(problem: EditProblem, found: SearchResult) -> str | None:
 
 def _contact_key_conflicts(problem: EditProblem, found: SearchResult) -> list[Obstacle]:
     """Contacts whose point is moved by a key, which stays, away from its position at the start of the contact."""
-    t, blocks = problem.tangents, []
+    t, blocks = problem.variables, []
     owner, _ = owners(t.curves, problem.states.columns)
     for g, goal in enumerate(problem.kept):
         if not isinstance(goal, Contact) or not (problem.held.goal == g).any():
@@ -257,7 +257,7 @@ def _describe_progress(problem: EditProblem, found: SearchResult) -> str:
 
 def constraint_forces(problem: EditProblem, found: SearchResult) -> ConstraintForces:
     """The forces at the end of a search."""
-    t, v = problem.tangents, found.v
+    t, v = problem.variables, found.v
     j = found.moves.matrix
     if not len(j):
         moves = measure_targets(problem.states, t, problem.moves, v, problem.size)
@@ -325,7 +325,7 @@ def _frozen_pin_forces(problem: EditProblem, found: SearchResult) -> list[tuple[
     pins = problem.frozen_pins
     if not pins:
         return []
-    t, moves = problem.tangents, problem.moves
+    t, moves = problem.variables, problem.moves
     values = t.sample(moves.grid, found.v)
     _, _, jacobian = problem.states.evaluate(values, moves.sample, moves.point)
     gap = found.moves.gap[: len(moves)] * np.repeat([1 / problem.size, 1.0], 3)
@@ -340,7 +340,7 @@ def describe_short_chain(problem: EditProblem, states: SkeletalPoints, found: Se
 
     The chain begins at the uppermost joint that may turn; a chain in which a joint may translate has no fixed length.
     """
-    t, moves, bones = problem.tangents, problem.moves, states.bones
+    t, moves, bones = problem.variables, problem.moves, states.bones
     r = int(np.argmax(np.linalg.norm(found.moves.gap[: len(moves), :3], axis=1)))
     if not moves.parts[r, 0]:
         return None

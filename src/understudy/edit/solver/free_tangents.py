@@ -30,7 +30,7 @@ from understudy.character import Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, bezier_segments
 from understudy.checks import Array
 from understudy.edit.handles import is_broken, key_slopes
-from understudy.edit.solver.segments import FreeSegments, PackedCurves, SampleGrid, sample_values
+from understudy.edit.solver.segments import FreeSegments, Grid, PackedCurves, SampleGrid, sample_values
 from understudy.errors import InvalidInput
 from understudy.maths import bezier
 
@@ -91,8 +91,9 @@ class TangentVariables:
         flat = PackedCurves([self.curves.curves[i] for i in used])
         return flat, flat.offsets[number.reshape(-1)] + within
 
-    def sample(self, grid: SampleGrid, v: Array) -> Array:
+    def sample(self, grid: Grid, v: Array) -> Array:
         """(S, n) the values for variables v (N,)."""
+        assert isinstance(grid, SampleGrid)
         return sample_values(self.pieces, self.handles(v), grid)
 
     @property

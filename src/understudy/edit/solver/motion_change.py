@@ -114,8 +114,9 @@ def _limb_mask(rig: PosedRig, problem: EditProblem) -> Array:
     """(J,) bool: the joints of the dragged limbs, from LIMB_BONES above each moved point down."""
     skeleton = rig.character.skeleton
     roots = set()
-    for goal in (*problem.edit.moves, *problem.edit.contacts):
-        chain = skeleton.ancestors(main_joint(rig, goal.point))
+    points = [move.point for move in problem.edit.moves] + [contact.point for contact in problem.edit.contacts]
+    for point in points:
+        chain = skeleton.ancestors(main_joint(rig, point))
         roots.add(chain[min(LIMB_BONES, len(chain) - 1)])
     mask = np.zeros(len(skeleton), bool)
     for j, parent in enumerate(skeleton.parents):  # parents come first

@@ -32,7 +32,7 @@ from understudy.character import Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP, bezier_segments
 from understudy.checks import Array
 from understudy.edit.solver.free_tangents import Range, is_seamless, owners
-from understudy.edit.solver.segments import PackedCurves
+from understudy.edit.solver.segments import Grid, OffsetGrid, PackedCurves
 from understudy.maths import bezier, quaternion
 
 FALLOFF_FLOOR = 0.005
@@ -77,14 +77,6 @@ class OffsetPieces(NamedTuple):
     stepped: Array  # (G,) bool
     variable: Array  # (G, 4) int: value at the start, at the end, slope at the start, at the end
     period: Array  # (m,) seconds of a column that repeats, else 0
-
-
-class OffsetGrid(NamedTuple):
-    """S samples of n columns: their values before the edit, and what N variables add to them."""
-
-    times: Array  # (S,) seconds
-    phi: Array  # (S, N)
-    fixed: Array  # (S, n)
 
 
 @dataclass(frozen=True)
@@ -140,22 +132,20 @@ class OffsetVariables:
         )
         return phi
 
-    def offset(self, grid: OffsetGrid, z: Array) -> Array:
+    def offset(self, grid: Grid, z: Array) -> Array:
         """(S, n) what variables z (N,) add to the values."""
+        assert isinstance(grid, OffsetGrid)
         values = np.zeros_like(grid.fixed)
         _kernels().add_offsets(grid.phi, self.column, z, values)
         return values
 
-    def sample(self, grid: OffsetGrid, z: Array) -> Array:
+    def sample(self, grid: Grid, z: Array) -> Array:
         """(S, n) the values for variables z (N,)."""
-        values = grid.fixed.copy()
-        _kernels().add_offsets(grid.phi, self.column, z, values)
-        return values
+        return grid.fixed + self.offset(grid, z)
 
-    def chain_rows(
-        self, jacobian: Array, grid: OffsetGrid, sample: Array, first_row: Array, size: float, out: Array
-    ) -> None:
+    def chain_rows(self, jacobian: Array, grid: Grid, sample: Array, first_row: Array, size: float, out: Array) -> None:
         """Rows (M, N) of targets by the variables, from derivatives (R, 6, n) by columns: `chain_offset_rows`."""
+        assert isinstance(grid, OffsetGrid)
         _kernels().chain_offset_rows(jacobian, grid.phi, self.column, sample, first_row, size, out)
 
     @cached_property
@@ -232,10 +222,10 @@ class CurveEffect(NamedTuple):
         values, before, after = np.array(curve.values), np.array(curve.before), np.array(curve.after)
         if self.frames is not None:
             keys, within, basis, slopes = self.frames
-            at = np.ix_(keys, within)
-            values[at] += basis @ z
+            rows = keys[:, None]
+            values[rows, within] += basis @ z
             for handles in (before, after):
-                handles[(*at, 1)] += handles[(*at, 0)] * (slopes @ z)
+                handles[rows, within, 1] += handles[rows, within, 0] * (slopes @ z)
             if curve.channel.kind == "rotation" and not (curve.segments == BEZIER).any():
                 values[keys] = quaternion.normalise(values[keys])
             return curve.with_values(checks.freeze(values), checks.freeze(before), checks.freeze(after))

@@ -37,7 +37,7 @@ from understudy.edit.solver.free_columns import (
     path_weights,
     tangent_cost,
 )
-from understudy.edit.solver.free_tangents import Range, owners, tangent_variables
+from understudy.edit.solver.free_tangents import Range, TangentVariables, owners, tangent_variables
 from understudy.edit.solver.objective_terms import EvaluatedTerm, evaluate_terms
 from understudy.edit.solver.offsets import OffsetVariables, Window, offset_variables, uses_window, window_radius
 from understudy.edit.solver.targets import (
@@ -76,7 +76,7 @@ class EditProblem:
     edit: Edit
     size: float  # metres, of the character
     states: PointStates
-    tangents: Variables
+    variables: Variables
     moves: PointTargets  # goals are numbers into edit.moves
     kept: tuple[Constraint, ...]  # the constraints that are rows of the problem
     held: PointTargets  # their first samples; goals are numbers into `kept`
@@ -93,22 +93,33 @@ class EditProblem:
     @cached_property
     def whole_paths(self) -> PointTargets:
         """`paths` at close times, wherever the edit can change anything."""
-        assert isinstance(self.tangents, OffsetVariables)
-        spans = self.tangents.changeable_spans(np.ones(len(self.tangents.columns), bool))
+        spans = self.offsets.changeable_spans(np.ones(len(self.offsets.columns), bool))
         times = [np.linspace(a, b, max(16, int((b - a) * PATH_SAMPLES_PER_S))) for a, b in spans]
         around = [np.concatenate([np.zeros(0), *times])] * len(self.moves)
-        return _path_targets(self.states, self.tangents, self.moves, around)
+        return _path_targets(self.states, self.offsets, self.moves, around)
 
     @property
     def window(self) -> Window | None:
         """The window of time of the edit; None where it changes the tangents of a person's keys."""
-        return self.tangents.window if isinstance(self.tangents, OffsetVariables) else None
+        return self.variables.window if isinstance(self.variables, OffsetVariables) else None
+
+    @property
+    def tangents(self) -> TangentVariables:
+        """The variables of an edit between a person's keys."""
+        assert isinstance(self.variables, TangentVariables)
+        return self.variables
+
+    @property
+    def offsets(self) -> OffsetVariables:
+        """The variables of an edit within a window."""
+        assert isinstance(self.variables, OffsetVariables)
+        return self.variables
 
     @cached_property
     def initial_drift(self) -> TargetResiduals:
         """The constraints before the edit: the point of a contact may still move then."""
-        zero = np.zeros(self.tangents.count)
-        return measure_targets(self.states, self.tangents, self.dense, zero, self.size, slopes=False)
+        zero = np.zeros(self.variables.count)
+        return measure_targets(self.states, self.variables, self.dense, zero, self.size, slopes=False)
 
     @cached_property
     def frozen_pins(self) -> tuple[tuple[Pin, Array], ...]:
@@ -198,7 +209,7 @@ def with_constraint_penalty(problem: EditProblem, point: Point) -> EditProblem:
     penalised = np.zeros(t.count, bool)
     used = t.variable[shared[t.column]]
     penalised[used[used >= 0]] = True
-    return replace(problem, tangents=replace(t, cost=t.cost * np.where(penalised, CONSTRAINT_PENALTY, 1.0)))
+    return replace(problem, variables=replace(t, cost=t.cost * np.where(penalised, CONSTRAINT_PENALTY, 1.0)))
 
 
 def parts_of(goal: MovePoint | Constraint) -> tuple[bool, bool]:
@@ -254,7 +265,7 @@ def changeable_at_moves(problem: EditProblem, columns: Array) -> Array:
 
     False for all columns but those of `columns` (n,) bool.
     """
-    t, moves = problem.tangents, problem.moves
+    t, moves = problem.variables, problem.moves
     owner, _ = owners(t.curves, problem.states.columns)
     result = np.zeros((len(moves), len(owner)), bool)
     for number in np.unique(owner[columns]):

@@ -43,6 +43,17 @@ class SampleGrid(NamedTuple):
     fixed: Array  # (S, n) the values there
 
 
+class OffsetGrid(NamedTuple):
+    """S samples of n columns: their values before the edit, and what N variables add to them."""
+
+    times: Array  # (S,) seconds
+    phi: Array  # (S, N)
+    fixed: Array  # (S, n)
+
+
+Grid = SampleGrid | OffsetGrid
+
+
 def sample_segments(pieces: FreeSegments, handles: Array, grid: SampleGrid) -> tuple[Array, Array]:
     """Values (S, n), and their derivatives by the four handles of their piece (S, n, 4), for handles (G, 4)."""
     kernels = jit.kernels("understudy.edit.solver.target_kernels")

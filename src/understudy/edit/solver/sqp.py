@@ -124,7 +124,7 @@ class Iterate(NamedTuple):
 def solve(rig: PosedRig, curves: Curves, edit: Edit, settings: SolverSettings | None = None) -> EditResult:
     """Change the tangents so that the goals of the edit are met, or as nearly as possible."""
     problem = prepare_problem(rig, curves, edit)
-    found = search(problem, problem.moves, np.zeros(problem.tangents.count), settings or SCRIPT_SETTINGS)
+    found = search(problem, problem.moves, np.zeros(problem.variables.count), settings or SCRIPT_SETTINGS)
     return edit_result(problem, found)
 
 
@@ -153,7 +153,7 @@ def edit_result(problem: EditProblem, found: SearchResult) -> EditResult:
     """
     found = accept_search(problem, found)
     result = to_result(problem, found)
-    change = measure_change(problem, problem.tangents.curves, result.curves, found.asked.place)
+    change = measure_change(problem, problem.variables.curves, result.curves, found.asked.place)
     thrown = path_obstacles(problem, change) if result.reached else []
     return replace(result, change=change, reached=result.reached and not thrown, obstacles=(*result.obstacles, *thrown))
 
@@ -305,7 +305,7 @@ def _restore_constraints(
     Returns the iterate, its drift, the samples with those that were added, whether none was left to add, and the number
     of programs solved.
     """
-    t, programs = problem.tangents, 0
+    t, programs = problem.variables, 0
     none, ones = np.zeros((0, t.count)), np.ones(t.count)
     while True:
         for _ in range(MAX_RESTORE_STEPS):
@@ -373,7 +373,7 @@ def _scale_back(problem: EditProblem, found: SearchResult) -> SearchResult:
 def _build_result(problem: EditProblem, found: SearchResult) -> EditResult:
     reached, size = found.reached, problem.size
     return EditResult(
-        problem.tangents.apply_to_curves(found.v),
+        problem.variables.apply_to_curves(found.v),
         reached,
         found.moves.distance * size,
         found.moves.angle,
@@ -389,24 +389,24 @@ def _build_result(problem: EditProblem, found: SearchResult) -> EditResult:
 
 
 def _measure(problem: EditProblem, asked: PointTargets, v: Array, slopes: bool = True) -> TargetResiduals:
-    return measure_targets(problem.states, problem.tangents, asked, v, problem.size, slopes)
+    return measure_targets(problem.states, problem.variables, asked, v, problem.size, slopes)
 
 
 def _goal_residuals(problem: EditProblem, moves: PointTargets, v: Array, slopes: bool = True) -> TargetResiduals:
     """The moves, and the objective terms that are goals."""
     now = _measure(problem, moves, v, slopes)
-    return append_goal_terms(now, problem.terms, problem.states, problem.tangents, v, problem.size, slopes)
+    return append_goal_terms(now, problem.terms, problem.states, problem.variables, v, problem.size, slopes)
 
 
 def _start_residuals(problem: EditProblem, moves: PointTargets) -> TargetResiduals:
     """`_goal_residuals` before the edit, without slopes."""
-    zero, (place, turn) = np.zeros(problem.tangents.count), problem.origin
+    zero, (place, turn) = np.zeros(problem.variables.count), problem.origin
     now = compare_states(moves, place, turn, problem.size, len(zero))
-    return append_goal_terms(now, problem.terms, problem.states, problem.tangents, zero, problem.size, slopes=False)
+    return append_goal_terms(now, problem.terms, problem.states, problem.variables, zero, problem.size, slopes=False)
 
 
 def _soft_rows(problem: EditProblem, v: Array) -> TermRows:
-    return linearise(problem.terms, problem.states, problem.tangents, v, problem.size)
+    return linearise(problem.terms, problem.states, problem.variables, v, problem.size)
 
 
 def _is_within(measured: TargetResiduals, tolerance: float) -> bool:

@@ -41,7 +41,7 @@ from understudy.edit.outcome import EditResult, Suggestion, describe_remaining, 
 from understudy.edit.selection import insert_key, replace_curves
 from understudy.edit.solver.diagnosis import name_obstacle
 from understudy.edit.solver.free_tangents import owners
-from understudy.edit.solver.offsets import OffsetVariables, is_dense
+from understudy.edit.solver.offsets import is_dense
 from understudy.edit.solver.problem import (
     Constraint,
     EditProblem,
@@ -151,8 +151,8 @@ def _widen_edit(
 
 def _widen_ranges(curves: Curves, edit: Edit, outcome: EditResult) -> Iterable[tuple[tuple[str, ...], str, Edit]]:
     if outcome.radius is not None:
-        wider = FALLOFF_GROWTH * outcome.radius
-        yield ("falloff",), f"with a falloff of {wider:.2g} s", replace(edit, falloff=wider)
+        radius = FALLOFF_GROWTH * outcome.radius
+        yield ("falloff",), f"with a falloff of {radius:.2g} s", replace(edit, falloff=radius)
         return
     times = [move.time for move in edit.moves]
     low, high = edit.start, edit.stop
@@ -231,8 +231,7 @@ def with_window_keys(problem: EditProblem) -> tuple[Curves, int]:
 
     The shape of the curves stays. Returns the number of keys added, too.
     """
-    variables, window = problem.tangents, problem.window
-    assert isinstance(variables, OffsetVariables) and window is not None
+    variables, window = problem.offsets, problem.offsets.window
     curves, count, new = variables.curves, 0, {}
     owner, _ = owners(curves, variables.columns)
     for number in np.unique(owner[variables.moved]):
@@ -334,7 +333,7 @@ def _movable_channels(problem: EditProblem) -> list[int]:
     moved &= problem.loose
     for pin in problem.edit.pins:
         moved &= ~find_frozen_columns(problem, pin)
-    owner, _ = owners(problem.tangents.curves, problem.states.columns)
+    owner, _ = owners(problem.variables.curves, problem.states.columns)
     return [int(n) for n in np.unique(owner[moved])]
 
 
@@ -364,8 +363,8 @@ def _key_targets(problem: EditProblem, time: float) -> KeyTargets:
             rows.append((problem.points.index(goal.point), parts_of(goal), CONSTRAINT_WEIGHT))
     point = np.array([row[0] for row in rows], np.int64)
     parts = np.array([row[1] for row in rows], bool).reshape(-1, 2)
-    asked = point_targets(problem.tangents, point, np.full(len(rows), time), np.zeros(len(rows), np.int64), parts)
-    place, turn = point_states(problem.states, problem.tangents, asked, np.zeros(problem.tangents.count))
+    asked = point_targets(problem.variables, point, np.full(len(rows), time), np.zeros(len(rows), np.int64), parts)
+    place, turn = point_states(problem.states, problem.variables, asked, np.zeros(problem.variables.count))
     place[: len(goals)], turn[: len(goals)] = problem.moves.place[goals], problem.moves.turn[goals]
     for i, g in enumerate(held, start=len(goals)):
         if isinstance(problem.kept[g], Contact):
@@ -382,9 +381,9 @@ def _solve_key_pose(
     steps: int = MAX_GAUSS_NEWTON_STEPS,
 ) -> tuple[Array, float]:
     """The change (n,) of the columns of the chosen curves, and the weighted remaining gap."""
-    t = problem.tangents
+    t = problem.variables
     start = t.sample(aims.asked.grid, np.zeros(t.count))[0]
-    owner, _ = owners(problem.tangents.curves, problem.states.columns)
+    owner, _ = owners(problem.variables.curves, problem.states.columns)
     free = np.isin(owner, chosen)
     unit = problem.unit[free]
     limits = limits_of(t.curves.channels, limited)
@@ -424,7 +423,7 @@ def _solve_with_keys(
         first = prepare_problem(
             rig, bare, replace(edit, limits=())
         )  # between keys a curve may exceed the limits of keys
-        keyed = first.tangents.curves
+        keyed = first.variables.curves
         for time in times:
             change, _ = _solve_key_pose(first, _key_targets(first, time), chosen, edit.limits)
             keyed = _set_key_values(first, keyed, time, chosen, change)
@@ -438,7 +437,7 @@ def _solve_with_keys(
         moves=with_targets(second.moves, edit.moves, first.origin),
         origin=first.origin,
     )
-    found = search(second, second.moves, np.zeros(second.tangents.count), settings)
+    found = search(second, second.moves, np.zeros(second.variables.count), settings)
     return edit_result(second, found)
 
 

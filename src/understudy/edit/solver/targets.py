@@ -16,8 +16,8 @@ from understudy.edit.points import skeletal
 from understudy.edit.points.states import LayeredPointStates, PointStates, SkeletalPoints
 from understudy.edit.solver import segments
 from understudy.edit.solver.free_tangents import TangentVariables
-from understudy.edit.solver.offsets import OffsetGrid, OffsetVariables
-from understudy.edit.solver.segments import SampleGrid
+from understudy.edit.solver.offsets import OffsetVariables
+from understudy.edit.solver.segments import Grid, SampleGrid
 from understudy.maths import jit, quaternion
 
 Variables = TangentVariables | OffsetVariables
@@ -35,7 +35,7 @@ class PointTargets:
     parts: Array  # (R, 2) bool: position, orientation
     place: Array  # (R, 3) metres
     turn: Array  # (R, 3, 3)
-    grid: SampleGrid | OffsetGrid
+    grid: Grid
     sample: Array  # (R,) int, into the grid
     first_row: Array  # (R, 2) int, -1 where a part has no target
 
@@ -191,6 +191,7 @@ def measure_targets_slowly(
     states: PointStates, tangents: TangentVariables, asked: PointTargets, v: Array, size: float, slopes: bool = True
 ) -> TargetResiduals:
     """`measure_targets` step by step, for states of any kind."""
+    assert isinstance(asked.grid, SampleGrid)
     values, handle_slopes = segments.sample_segments(tangents.pieces, tangents.handles(v), asked.grid)
     position, orientation, jacobian = states.evaluate(values, asked.sample, asked.point, slopes)
     gap = gaps(asked, position, orientation, size)

@@ -23,8 +23,8 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.edit.solver.objective_terms import append_goal_terms, linearise
-from understudy.edit.solver.offsets import OffsetGrid, OffsetVariables
 from understudy.edit.solver.problem import EditProblem, limits_of
+from understudy.edit.solver.segments import OffsetGrid
 from understudy.edit.solver.targets import (
     PointTargets,
     TargetResiduals,
@@ -78,8 +78,8 @@ class WindowSearch:
         hold_weight: float,
         whole: bool = False,
     ) -> None:
-        assert isinstance(problem.tangents, OffsetVariables) and problem.paths is not None
-        self.problem, self.variables, self.moves, self.held = problem, problem.tangents, moves, held
+        assert problem.paths is not None
+        self.problem, self.variables, self.moves, self.held = problem, problem.offsets, moves, held
         self.paths = _aim_paths(problem, moves, problem.whole_paths if whole else problem.paths)
         self.asked = join_targets(moves, self.paths, held)
         rows = (moves.rows, self.paths.rows, held.rows)
@@ -189,8 +189,9 @@ class WindowSearch:
         placed = np.flatnonzero(asked.parts[:, 0])
         pull = force[asked.first_row[placed, 0][:, None] + np.arange(3)] / self.problem.size  # (P, 3)
         bend = np.maximum(-np.einsum("pa,pan->pn", pull, now.bend[placed]), 0.0)  # (P, n)
-        sample = asked.sample[placed]
-        return (bend[:, variables.column] * asked.grid.phi[sample] ** 2).sum(axis=0) * self._block_sizes
+        assert isinstance(asked.grid, OffsetGrid)
+        phi = asked.grid.phi[asked.sample[placed]]
+        return (bend[:, variables.column] * phi**2).sum(axis=0) * self._block_sizes
 
 
 def search_window(
@@ -298,8 +299,7 @@ def _moves_of_point(moves: PointTargets, point: int) -> Array:
 
 def _limit_samples(problem: EditProblem) -> Sequence[tuple[int, float, float, float, OffsetGrid]]:
     """The limited columns: number among the columns of the states, lowest and highest value, unit, and samples."""
-    variables = problem.tangents
-    assert isinstance(variables, OffsetVariables)
+    variables = problem.offsets
     result = []
     for number, (low, high) in limits_of(variables.curves.channels, problem.edit.limits).items():
         column = np.flatnonzero(variables.columns == number)
@@ -314,4 +314,4 @@ def _limit_samples(problem: EditProblem) -> Sequence[tuple[int, float, float, fl
 
 
 def _measure(problem: EditProblem, asked: PointTargets, z: Array, slopes: bool) -> TargetResiduals:
-    return measure_targets(problem.states, problem.tangents, asked, z, problem.size, slopes)
+    return measure_targets(problem.states, problem.variables, asked, z, problem.size, slopes)
