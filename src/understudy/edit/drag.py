@@ -37,7 +37,7 @@ from understudy.edit.goals import Edit, MovePoint, Quaternion, Triple
 from understudy.edit.outcome import EditResult
 from understudy.edit.serialise import curves_data, curves_from_data, edit_data, edit_from_data
 from understudy.edit.solver.free_columns import RigCache
-from understudy.edit.solver.problem import EditProblem, parts_of, prepare_problem
+from understudy.edit.solver.problem import DRAG_DRIFT_SAMPLES_PER_S, EditProblem, parts_of, prepare_problem
 from understudy.edit.solver.sqp import (
     SCRIPT_SETTINGS,
     SearchResult,
@@ -127,7 +127,7 @@ class DragSession:
     def begin(self, edit: Edit) -> Drag:
         """Start a drag. The moves of the edit name the points and times; each `update` gives the goals."""
         self._check_idle("begin another drag")
-        problem = prepare_problem(self.rig, self._curves, edit, self._ground)
+        problem = prepare_problem(self.rig, self._curves, edit, self._ground, DRAG_DRIFT_SAMPLES_PER_S)
         places, turns = problem.origin
         self._drag = Drag(
             edit,

@@ -53,8 +53,10 @@ from understudy.maths import quaternion
 
 FIRST_CONSTRAINT_SAMPLES = 9  # times of a constraint over a span at first; more are added where it drifts
 WINDOW_SAMPLES = 13  # the same within the window of an edit, where keys are close and most of the change is
-DRIFT_SAMPLES_PER_S = 60.0  # at which drift is measured, whatever the frame rate: curves are smooth
-MIN_DRIFT_SAMPLES, MAX_DRIFT_SAMPLES = 32, 400  # of one span of a constraint
+# Rates at which drift is measured, whatever the frame rate: between keys of a person a handle may turn sharply, and a
+# script has the time to look that closely.
+DRIFT_SAMPLES_PER_S, DRAG_DRIFT_SAMPLES_PER_S = 240.0, 60.0
+MIN_DRIFT_SAMPLES, MAX_DRIFT_SAMPLES = 32, 1000  # of one span of a constraint
 
 PATH_RADII, PATH_SAMPLES = 1.5, 8  # of the window, and times in it, at which the path of a moved point is looked at
 PATH_SAMPLES_PER_S = 40.0  # at which the whole path is looked at where a point is thrown
@@ -133,8 +135,17 @@ class EditProblem:
         return changeable_at_moves(self, np.any([columns for _, columns in self.frozen_pins], axis=0))
 
 
-def prepare_problem(rig: PosedRig, curves: Curves, edit: Edit, ground: RigCache | None = None) -> EditProblem:
-    """The problem of an edit of `curves` on `rig`, checked. `ground` is the cache of the rig from earlier edits."""
+def prepare_problem(
+    rig: PosedRig,
+    curves: Curves,
+    edit: Edit,
+    ground: RigCache | None = None,
+    drift_rate: float = DRIFT_SAMPLES_PER_S,
+) -> EditProblem:
+    """The problem of an edit of `curves` on `rig`, checked.
+
+    `ground` is the cache of the rig from earlier edits, `drift_rate` the samples a second at which drift is measured.
+    """
     ground = ground or RigCache(rig)
     _check_times(curves, edit)
     goals: list[MovePoint | Constraint] = [*edit.moves, *edit.pins, *edit.contacts, *edit.holds]
@@ -166,7 +177,9 @@ def prepare_problem(rig: PosedRig, curves: Curves, edit: Edit, ground: RigCache 
     moves = _move_targets(tangents, number, edit.moves)
     zero = np.zeros(tangents.count)
     origin = point_states(states, tangents, moves, zero)
-    held, dense = (_constraint_targets(states, tangents, number, kept, curves.rate, few) for few in (True, False))
+    held, dense = (
+        _constraint_targets(states, tangents, number, kept, curves.rate, few, drift_rate) for few in (True, False)
+    )
     terms = evaluate_terms(rig, states, tangents, number, edit.terms, curves.rate, size)
     return EditProblem(
         ground,
@@ -398,15 +411,16 @@ def _constraint_targets(
     kept: Sequence[Constraint],
     rate: float,
     few: bool,
+    drift_rate: float,
 ) -> PointTargets:
     """The targets of the constraints at their first times (`few`), or at all times of the drift."""
-    rows, sharp = [], tangents.sharp_times(1 / DRIFT_SAMPLES_PER_S)
+    rows, sharp = [], tangents.sharp_times(1 / drift_rate)
     for g, goal in enumerate(kept):
         spans = tangents.changeable_spans(states.influence_mask[number[goal.point]].any(axis=0))
         if few and isinstance(tangents, OffsetVariables) and not isinstance(goal, Hold):
             times = _window_times(goal, spans, tangents.window)
         else:
-            times = _constraint_times(goal, spans, rate, np.zeros(0) if few else sharp, few)
+            times = _constraint_times(goal, spans, rate, np.zeros(0) if few else sharp, few, drift_rate)
         for time in times:
             rows.append((number[goal.point], time, g, parts_of(goal)))
     point, goals = (np.array([row[i] for row in rows], np.int64) for i in (0, 2))
@@ -432,11 +446,15 @@ def _window_times(goal: Pin | Contact, spans: list[Range], window: Window) -> Ar
         for (start, stop), count in ((inner, WINDOW_SAMPLES), ((a, inner[0]), 3), ((inner[1], b), 3)):
             start, stop = max(start, a), min(stop, b)
             if stop > start:
-                times.append(np.linspace(start, stop, min(count, max(3, int((stop - start) * DRIFT_SAMPLES_PER_S)))))
+                times.append(
+                    np.linspace(start, stop, min(count, max(3, int((stop - start) * DRAG_DRIFT_SAMPLES_PER_S))))
+                )
     return np.unique(np.concatenate(times))
 
 
-def _constraint_times(goal: Constraint, spans: list[Range], rate: float, sharp: Array, few: bool) -> Array:
+def _constraint_times(
+    goal: Constraint, spans: list[Range], rate: float, sharp: Array, few: bool, drift_rate: float
+) -> Array:
     """The sample times of a constraint inside the spans that can change, and those `sharp` ones that lie in them."""
     if isinstance(goal, Hold):
         return np.array([goal.time for a, b in spans if a < goal.time < b])
@@ -447,7 +465,7 @@ def _constraint_times(goal: Constraint, spans: list[Range], rate: float, sharp: 
         a, b = max(a, low), min(b, high)
         if b <= a:
             continue
-        steps = int(np.clip(np.ceil((b - a) * DRIFT_SAMPLES_PER_S), MIN_DRIFT_SAMPLES, MAX_DRIFT_SAMPLES))
+        steps = int(np.clip(np.ceil((b - a) * drift_rate), MIN_DRIFT_SAMPLES, MAX_DRIFT_SAMPLES))
         if few:
             steps = min(FIRST_CONSTRAINT_SAMPLES + 1, max(2, int(np.ceil((b - a) * rate))))
         times += [a + (b - a) * np.arange(steps + 1) / steps, sharp[(sharp > a) & (sharp < b)]]
