@@ -72,13 +72,14 @@ export function editMode(context: Context): Mode {
   const name = h("span", { class: "grow nowrap" });
   const head = h("div", { class: "edit-head" }, name);
   const empty = h("p", { class: "edit-empty" }, "Choose a clip in the library to edit it.");
+  const poses = poseSection(context, session, view, actions);
   const sections = h(
     "div",
     {},
     pathsSection(context, session, view, actions),
     reachSection(session, view, actions),
     constraintSection(session, view, actions),
-    poseSection(context, session, view, actions),
+    poses,
     jointSection(context, session, view),
     viewSection(view),
   );
@@ -89,6 +90,7 @@ export function editMode(context: Context): Mode {
     head.classList.toggle("hidden", !state);
     empty.classList.toggle("hidden", state !== null);
     sections.classList.toggle("hidden", !state);
+    poses.classList.toggle("hidden", state?.baked ?? false); // a pose would last one frame
     if (state?.baked) view.posing = false;
   }
   session.onState(draw);
