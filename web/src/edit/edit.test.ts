@@ -121,13 +121,13 @@ describe("the card of a result", () => {
       accelerationRatio: 4.2,
       extraTurns: 0.02,
     };
-    expect(changeLines(change)).toEqual([
+    expect(changeLines(change, 1.7)).toEqual([
       { text: "Moves 13.2 cm for 13.0 cm asked", much: false },
       { text: "From 1.01 to 1.73 s", much: false },
       { text: "Elsewhere Head, 0.5 mm", much: false },
       { text: "Speed × 1.00, acceleration × 4.20", much: true },
     ]);
-    expect(changeLines({ ...change, othersM: 0, extraTurns: 4.2 }).slice(2)).toEqual([
+    expect(changeLines({ ...change, othersM: 0, extraTurns: 4.2 }, 1.7).slice(2)).toEqual([
       { text: "Nothing else moves", much: false },
       { text: "Speed × 1.00, acceleration × 4.20", much: true },
       { text: "A joint makes 4.2 turns more", much: true },

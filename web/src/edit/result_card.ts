@@ -15,7 +15,7 @@ import type { EditView } from "./view";
 
 const REACHED_CARD_MS = 12_000; // then a card without suggestions goes by itself
 // Beyond these a change is called out: a joint elsewhere, and the speed of the point.
-const MUCH_MOVED_M = 0.02;
+const MUCH_MOVED_RATIO = 0.012; // of the character's size: 2 cm for a person
 const MUCH_FASTER_RATIO = 3;
 const VISIBLE_MOVE_M = 1e-4;
 const VISIBLE_TURNS = 0.5; // of a joint; fair drags add a third
@@ -62,7 +62,7 @@ export function suggestionTitle(suggestion: SuggestionEntry): string {
 }
 
 /** How a drag or stroke changed the motion as a whole, in lines; `much` marks what was hardly meant. */
-export function changeLines(change: EditChange): { text: string; much: boolean }[] {
+export function changeLines(change: EditChange, size: number): { text: string; much: boolean }[] {
   const asked = change.askedM > 0 ? ` for ${formatLength(change.askedM)} asked` : " at most";
   const lines = [
     { text: `Moves ${formatLength(change.furthestM)}${asked}`, much: false },
@@ -70,7 +70,7 @@ export function changeLines(change: EditChange): { text: string; much: boolean }
     change.othersM > VISIBLE_MOVE_M
       ? {
           text: `Elsewhere ${change.otherJoint}, ${formatLength(change.othersM)}`,
-          much: change.othersM > MUCH_MOVED_M,
+          much: change.othersM > MUCH_MOVED_RATIO * size,
         }
       : { text: "Nothing else moves", much: false },
     {
@@ -197,7 +197,9 @@ export function createResultCard(
   function writeFacts(change: EditChange | null, held: readonly StanceEntry[]): void {
     replace(
       facts,
-      ...(change ? changeLines(change) : []).map(({ text, much }) => h("li", { class: much ? "much" : "" }, text)),
+      ...(change ? changeLines(change, session.state?.size ?? 1) : []).map(({ text, much }) =>
+        h("li", { class: much ? "much" : "" }, text),
+      ),
     );
     const names = [...new Set(held.map((stance) => stance.joint))];
     replace(feet, ...names.map((joint) => footChip(held.filter((stance) => stance.joint === joint))));
