@@ -121,7 +121,7 @@ def find_planted(places: Array, sample_rate: float) -> Array:
     return planted
 
 
-def planted_step_limits(places: Array, planted: Array, sample_rate: float) -> Array:
+def step_limits(places: Array, planted: Array, sample_rate: float) -> Array:
     """(M, J) metres that planted joints may move from the sample before, infinite for others."""
     from scipy.ndimage import maximum_filter1d
 

@@ -47,6 +47,7 @@ MAX_DESCENTS = 2  # attempts at keying from the root down
 MAX_LOOK_FACTOR = 2.0  # by which an error between samples makes the tolerance stricter at the samples around it
 CUT_SLOPE_RATIO = 1e-3  # of a frame, over which slopes at a cut are measured
 AIM_RADIUS_SAMPLES = 64  # around a moment, in which a key is added: several keys
+MAX_CHAIN_BEGINNINGS, MAX_CHAIN_KEYS = 3, 8  # tries to add several keys at once, and the keys of one try
 MAX_FIRST_REPAIR_ROUNDS = 4  # rounds of added keys before keys are removed
 MAX_REPAIR_ROUNDS = 16  # and at the end; most clips take none to three
 
@@ -229,7 +230,7 @@ class _Reduction:
         if contacts and joints:
             self.planted = landmarks.find_planted(places, self.given.sample_rate)
             reach[self.planted] /= landmarks.PLANTED_POSITION_RATIO
-            reach_step = 1 / landmarks.planted_step_limits(places, self.planted, self.given.sample_rate)
+            reach_step = 1 / landmarks.step_limits(places, self.planted, self.given.sample_rate)
         band = np.zeros((width, samples))
         band[:] = self.measure.bands(self.tolerance, self.weight)[:, None]
         return self.bones.world(self.given.values, reach, reach_turn, reach_step, band)
@@ -342,7 +343,7 @@ class _Reduction:
         nearest = np.clip(np.round((fine.times - self.given.start) * self.given.sample_rate).astype(int), 0, None)
         nearest = np.minimum(nearest, len(self.given.values) - 1)
         counted = self._counted(fine.times)
-        reach, reach_turn = self.world.reach[nearest] * counted, self.world.reach_turn[nearest] * counted
+        reach, reach_turn = counted / self.tolerance, counted / self.angles  # the same for planted joints
         best: tuple[float, Any] = (np.inf, None)
         for _ in range(MAX_REPAIR_ROUNDS):
             curves = key_groups.build_curves(self.given, self.groups, self.loop)
@@ -352,8 +353,14 @@ class _Reduction:
             most = max(worst.max(initial=0.0), columns.max(initial=0.0))
             if most < best[0]:
                 best = most, (curves, off, turn, columns)
-            if most * self.strictness <= 1 or not self._repair(worst, columns, nearest):
+            if most * self.strictness <= 1:
                 break
+            if not self._repair(worst, columns, nearest):
+                if not self.world.reach_step.any():
+                    break
+                # the tolerance goes before what planted joints keep beyond it
+                self.world.reach_step[:] = 0.0
+                np.minimum(self.world.reach, 1 / self.tolerance, out=self.world.reach)
             self._remeasure()
         curves, off, turn, columns = best[1]
         used = {
@@ -378,24 +385,25 @@ class _Reduction:
     def _repair(self, joints: Array, columns: Array, samples: Array | None = None) -> bool:
         """Add keys at the worst moments of joints and columns beyond their tolerance; False where none was added.
 
-        Errors of joints (M', J) and columns (C, M') are in tolerances, at `samples` (M',), all by default.
+        Errors of joints (M', J) and columns (C, M') are in tolerances, at `samples` (M',). By default these are all,
+        and only single keys are tried.
         """
-        samples = np.arange(len(joints)) if samples is None else samples
+        every = np.arange(len(joints)) if samples is None else samples
         wrong = [(int(np.argmax(columns[c])), -1, int(c)) for c in np.flatnonzero(columns.max(axis=1) > 1)]
         worst = joints.max(axis=1, initial=0.0)
         for a, b in landmarks.runs(worst > 1):
             moment = a + int(np.argmax(worst[a:b]))
             wrong.append((moment, int(np.argmax(joints[moment])), -1))
         errors = self._joint_errors()
-        added = False
+        added, chains = False, samples is not None
         for moment, joint, column in wrong:
-            near = int(samples[moment])
+            near = int(every[moment])
             if joint >= 0 and errors[near, joint] < joints[moment, joint]:  # it lies between samples: look harder there
                 scale = min(joints[moment, joint] / max(errors[near, joint], 1e-9), MAX_LOOK_FACTOR)
                 around = slice(max(near - 1, 0), near + 2)
                 self.world.reach[around, joint] *= scale
                 self.world.reach_turn[around, joint] *= scale
-            added |= self._tighten(near, joint, column)
+            added |= self._tighten(near, joint, column) or (chains and self._tighten_chain(near, joint, column))
         return added
 
     def _groups_of(self, joint: int, column: int) -> list[KeyGroup]:
@@ -413,16 +421,9 @@ class _Reduction:
 
     def _tighten(self, moment: int, joint: int, column: int) -> bool:
         """Add a key at a moment to the first group that reduces the excess so, those with most to gain first."""
-        start, stop = max(moment - AIM_RADIUS_SAMPLES, 0), min(moment + AIM_RADIUS_SAMPLES, len(self.given.values))
-        groups = [group for group in self._groups_of(joint, column) if not group.is_still]
-        aims = [group.aims(self.world, start, stop) for group in groups]
-        gains = [
-            float(np.sum(np.abs(aim[:, moment] - group.values[:, moment]) * group.weight[:, moment]))
-            for group, aim in zip(groups, aims)
-        ]
-        for i in np.argsort(gains)[::-1]:
-            group, saved = groups[i], groups[i].save()
-            changed = search.add_key(group, self.world, moment, aims[i])
+        for group, aim in self._candidates(moment, joint, column):
+            saved = group.save()
+            changed = search.add_key(group, self.world, moment, aim)
             if changed is not None:
                 excess, now = self._excess(changed), group.save()
                 group.load(saved, self.world)
@@ -432,6 +433,39 @@ class _Reduction:
             else:
                 group.load(saved, self.world)
         return False
+
+    def _tighten_chain(self, moment: int, joint: int, column: int) -> bool:
+        """Add a key that makes errors elsewhere larger, as children no longer compensate, and keys that make up for it.
+
+        All are taken back where the excess does not shrink.
+        """
+        near = slice(max(moment - 2 * AIM_RADIUS_SAMPLES, 0), moment + 2 * AIM_RADIUS_SAMPLES)
+        excess = self._excess(near)
+        for group, aim in self._candidates(moment, joint, column)[:MAX_CHAIN_BEGINNINGS]:
+            saved = [other.save() for other in self.groups]
+            added = search.add_key(group, self.world, moment, aim) is not None
+            for _ in range(MAX_CHAIN_KEYS):
+                errors = self._joint_errors(near)
+                sample, worst = np.unravel_index(int(np.argmax(errors)), errors.shape)
+                if not added or errors[sample, worst] <= 1:
+                    break
+                added = self._tighten(near.start + int(sample), int(worst), -1)
+            if self._excess(near) < excess:
+                return True
+            for other, before in zip(self.groups, saved):
+                other.load(before, self.world)
+        return False
+
+    def _candidates(self, moment: int, joint: int, column: int) -> list[tuple[KeyGroup, Array]]:
+        """The groups that move a joint or have a column, and their aims (n, M), those with most to gain first."""
+        start, stop = max(moment - AIM_RADIUS_SAMPLES, 0), min(moment + AIM_RADIUS_SAMPLES, len(self.given.values))
+        groups = [group for group in self._groups_of(joint, column) if not group.is_still]
+        aims = [group.aims(self.world, start, stop) for group in groups]
+        gains = [
+            float(np.sum(np.abs(aim[:, moment] - group.values[:, moment]) * group.weight[:, moment]))
+            for group, aim in zip(groups, aims)
+        ]
+        return [(groups[i], aims[i]) for i in np.argsort(gains)[::-1]]
 
     def _report(self, curves: Curves, off: Array, turn: Array, used: dict[str, float]) -> ReducedCurves:
         inside = [group.broken[:, 1 : group.count - 1] for group in self.groups if group.count > 2]

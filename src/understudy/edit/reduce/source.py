@@ -74,7 +74,7 @@ class ReducedCurves:
     broken: float  # share of the inner keys with a broken tangent (per column)
     loop: bool
     binding: str = "position"  # the tolerance that is used up most: position, angle or weight
-    used: float = 0.0  # the share of it that is used; planted joints count by their own tolerance
+    used: float = 0.0  # the share of it that is used
     cuts: tuple[float, ...] = ()  # seconds of the last frame before each cut
     notes: tuple[str, ...] = ()
 
