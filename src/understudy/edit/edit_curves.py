@@ -56,8 +56,8 @@ def edit_curves(
         hold_feet: Whether feet that stand within the window keep their paths, as if they were pinned, except those of
             the limb that is moved. None holds them where keys come from a fitter or the clip is dense.
         terms: Objective terms about whole paths, such as `understudy.edit.sketches.Stroke`.
-        suggest: Whether to look for ways on where the goals are not reached. Each of them is solved, which takes
-            longer than the edit itself.
+        suggest: Whether to look for ways on where the goals are not reached, or where keys are so far apart that the
+            change spreads beyond its window. Each of them is solved, which takes longer than the edit itself.
         settings: Weights and limits of the solver; the defaults are those of scripts.
 
     Returns:
@@ -94,7 +94,7 @@ def edit_curves(
     if hold_feet or (hold_feet is None and _holds_feet(curves, edit)):
         edit = with_standing_feet(rig, curves, edit)
     result = solve(rig, curves, edit, settings)
-    if not suggest or result.reached:
+    if not suggest:
         return result
     return replace(result, suggestions=suggest_changes(rig, curves, edit, result, settings=settings))
 

@@ -215,7 +215,7 @@ def _drift_obstacles(problem: EditProblem, found: SearchResult) -> list[Obstacle
     blocks = []
     for g, goal in enumerate(problem.kept):
         rows = np.flatnonzero(problem.dense.goal == g)
-        if rows.size and worst[rows].max() > found.settings.drift:
+        if rows.size and worst[rows].max() > found.drift_tolerance:
             r = rows[np.argmax(worst[rows])]
             error = f"{_amount(problem, *off[r])} off at {problem.dense.time[r]:.4g} s"
             sentence = f"{name_obstacle(goal)} cannot be kept: {error}"

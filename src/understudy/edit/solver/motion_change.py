@@ -115,6 +115,7 @@ def _limb_mask(rig: PosedRig, problem: EditProblem) -> Array:
     skeleton = rig.character.skeleton
     roots = set()
     points = [move.point for move in problem.edit.moves] + [contact.point for contact in problem.edit.contacts]
+    points += [point for term in problem.edit.terms for point in term.points(rig)]
     for point in points:
         chain = skeleton.ancestors(main_joint(rig, point))
         roots.add(chain[min(LIMB_BONES, len(chain) - 1)])

@@ -77,6 +77,7 @@ class SolverSettings:
     failures: int = 2  # in a row after which a search ends: the first makes the next step shorter
     window_iterations: int = 8  # of a search for offsets within a window (`window_search`), each round
     window_tolerance: float = 3e-4  # of the goals of such a search; a stroke that keys cannot follow exactly is met
+    window_drift: float = 1e-3  # of the constraints: 2 mm of a person, which keys of a fitter can mostly hold
     window_rounds: int = 1  # of adding times at which constraints drift; with more than one, overshoot is cut too
 
 
@@ -106,9 +107,14 @@ class SearchResult:
         return self.settings.window_tolerance if self.windowed else self.settings.tolerance
 
     @property
+    def drift_tolerance(self) -> float:
+        """The distance or angle within which the constraints hold."""
+        return self.settings.window_drift if self.windowed else self.settings.drift
+
+    @property
     def reached(self) -> bool:
         """Whether the goals and the constraints are met."""
-        return _is_within(self.moves, self.tolerance) and _is_within(self.drift, self.settings.drift)
+        return _is_within(self.moves, self.tolerance) and _is_within(self.drift, self.drift_tolerance)
 
 
 class Iterate(NamedTuple):

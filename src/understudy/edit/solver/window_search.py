@@ -36,6 +36,8 @@ from understudy.edit.solver.targets import (
 
 GOAL_WEIGHT = 1e8  # a gap of 1e-4 sizes costs as much as an offset of energy one
 CONSTRAINT_WEIGHT = 1e6  # a slip of a thousandth of the size costs as much: keys that cannot hold a pin give way
+TORN_DRIFT = 5e-3  # sizes, radians: constraints that slip further are held before the goals
+BLOCKED_GOAL_WEIGHT = 1e5  # of the goals then: as near as the constraints let them
 TIGHT_CONSTRAINT_WEIGHT = 3e7  # of a second search from there, which is kept where the goals stay met
 PATH_WEIGHT = 40.0  # of each sample of the path: a tenth of the size off costs 0.4
 TERM_WEIGHT = 4e6  # of a stroke and other goals about paths, over all their rows
@@ -74,8 +76,9 @@ class WindowSearch:
         problem: EditProblem,
         moves: PointTargets,
         held: PointTargets,
-        path_weight: float,
-        hold_weight: float,
+        path_weight: float = PATH_WEIGHT,
+        hold_weight: float = CONSTRAINT_WEIGHT,
+        goal_weight: float = GOAL_WEIGHT,
         whole: bool = False,
     ) -> None:
         assert problem.paths is not None
@@ -83,7 +86,7 @@ class WindowSearch:
         self.paths = _aim_paths(problem, moves, problem.whole_paths if whole else problem.paths)
         self.asked = join_targets(moves, self.paths, held)
         rows = (moves.rows, self.paths.rows, held.rows)
-        self.weight = np.repeat([GOAL_WEIGHT, path_weight, hold_weight], rows)
+        self.weight = np.repeat([goal_weight, path_weight, hold_weight], rows)
         self.hard = np.flatnonzero(np.repeat([True, False, True], rows))
         self.limits = _limit_samples(problem)
         counts = np.diff(self.variables.first)
@@ -213,12 +216,15 @@ def search_window(
     """
     if rounds == 1:  # a pointer is waiting
         few = held.thin()
-        z, steps = WindowSearch(problem, moves, few, PATH_WEIGHT, CONSTRAINT_WEIGHT).run(z, iterations, patient=False)
+        z, steps = WindowSearch(problem, moves, few).run(z, iterations, patient=False)
         drift = _measure(problem, few, z, slopes=False)
+        if drift.largest > TORN_DRIFT:
+            z, steps = _hold_first(problem, moves, few).run(z, iterations, patient=False)
+            drift = _measure(problem, few, z, slopes=False)
         return z, steps, held, drift if drift.largest <= drift_tolerance else _measure(problem, problem.dense, z, False)
     steps = 0
     for turn in range(rounds):
-        z, count = WindowSearch(problem, moves, held, PATH_WEIGHT, CONSTRAINT_WEIGHT).run(z, iterations)
+        z, count = WindowSearch(problem, moves, held).run(z, iterations)
         steps += count
         drift = _measure(problem, problem.dense, z, slopes=False)
         if turn == rounds - 1 or drift.largest <= drift_tolerance:
@@ -228,7 +234,7 @@ def search_window(
             break
         held = more
     if drift.largest > drift_tolerance:
-        tight = WindowSearch(problem, moves, held, PATH_WEIGHT, TIGHT_CONSTRAINT_WEIGHT)
+        tight = WindowSearch(problem, moves, held, hold_weight=TIGHT_CONSTRAINT_WEIGHT)
         tighter, count = tight.run(z, iterations)
         steps += count
         less = _measure(problem, problem.dense, tighter, slopes=False)
@@ -242,7 +248,15 @@ def search_window(
         z, count = strict.run(np.zeros_like(z), iterations)
         steps += count
         drift = _measure(problem, problem.dense, z, slopes=False)
+    if drift.largest > TORN_DRIFT:
+        z, count = _hold_first(problem, moves, held).run(np.zeros_like(z), iterations)
+        steps, drift = steps + count, _measure(problem, problem.dense, z, slopes=False)
     return z, steps, held, drift
+
+
+def _hold_first(problem: EditProblem, moves: PointTargets, held: PointTargets) -> WindowSearch:
+    """The search for goals that no pose reaches while the constraints hold: these hold, and the goals are blocked."""
+    return WindowSearch(problem, moves, held, hold_weight=GOAL_WEIGHT, goal_weight=BLOCKED_GOAL_WEIGHT)
 
 
 def overshoot(problem: EditProblem, moves: PointTargets, z: Array) -> float:
