@@ -6,15 +6,13 @@ Animation is arrays, frames x columns; structure is a parents array; all objects
 from __future__ import annotations
 
 from understudy.character.asset import Asset, Character, Part
-from understudy.character.blend_shapes import Shapes
 from understudy.character.channels import Channel, Channels
 from understudy.character.clip import Clip
 from understudy.character.controls import Controls, Lattice, RigLayers, SparseShapes
 from understudy.character.curve import Curve
 from understudy.character.curves import Curves
-from understudy.character.mesh import Image, Material, Mesh, Texture
+from understudy.character.mesh import Image, Material, Mesh, Shapes, SkinBinding, Texture
 from understudy.character.skeleton import Skeleton
-from understudy.character.skin_binding import SkinBinding
 
 __all__ = [
     "Asset",

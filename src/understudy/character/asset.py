@@ -13,9 +13,8 @@ from understudy import checks
 from understudy.character.clip import Clip
 from understudy.character.controls import RigLayers
 from understudy.character.curves import Curves
-from understudy.character.mesh import Mesh
+from understudy.character.mesh import Mesh, SkinBinding
 from understudy.character.skeleton import Skeleton
-from understudy.character.skin_binding import SkinBinding
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 

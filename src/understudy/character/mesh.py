@@ -1,6 +1,10 @@
 """Mesh: vertices, triangles, UVs, colours and materials; and polygons cut into triangles.
 
 Materials are in the metallic-roughness terms that glTF and USD share.
+
+`Shapes` are the named blend shapes of one mesh, with in-betweens.
+
+`SkinBinding` has the joints, weights and inverse bind matrices of a mesh.
 """
 
 from __future__ import annotations
@@ -13,9 +17,93 @@ from typing import Any
 import numpy as np
 
 from understudy import checks
-from understudy.character.blend_shapes import Shapes
 from understudy.checks import Array
 from understudy.errors import InvalidInput
+
+
+@dataclass(frozen=True, eq=False)
+class Shapes:
+    """S named shapes of P targets. A shape without in-betweens is one target at weight 1 (P = S).
+
+    Target p belongs to shape `shape_of[p]` and is met exactly when that shape's weight is `stop_of[p]`; between two
+    stops, and between a stop and the rest at weight 0, the weight is shared linearly (as in UsdSkel's in-betweens).
+    """
+
+    names: tuple[str, ...]  # S
+    deltas: Array  # (P, V, 3) float32, added to the vertices
+    normals: Array | None  # (P, V, 3) float32, added to the normals, or None
+    defaults: Array  # (S,) the weights at rest
+    shape_of: Array  # (P,) int
+    stop_of: Array  # (P,)
+
+    def __init__(
+        self,
+        names: Iterable[str],
+        deltas: Any,
+        normals: Any = None,
+        defaults: Any = None,
+        shape_of: Any = None,
+        stop_of: Any = None,
+    ) -> None:
+        names = checks.unique_names(names, "shape names")
+        deltas = checks.array(deltas, "shape deltas", ("P", "V", 3), np.float32)
+        targets = len(deltas)
+        shape_of = np.arange(len(names)) if shape_of is None else shape_of
+        stop_of = np.ones(targets) if stop_of is None else stop_of
+        defaults = np.zeros(len(names)) if defaults is None else defaults
+        fields = {
+            "names": names,
+            "deltas": deltas,
+            "normals": None
+            if normals is None
+            else checks.array(normals, "shape normal deltas", deltas.shape, np.float32),
+            "defaults": checks.array(defaults, "default shape weights", (len(names),)),
+            "shape_of": checks.array(shape_of, "the shapes of the targets", (targets,), np.int64),
+            "stop_of": checks.array(stop_of, "the stops of the targets", (targets,)),
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+        checks.indices(self.shape_of, "the shapes of the targets", len(names))
+        missing = np.setdiff1d(np.arange(len(names)), self.shape_of)
+        if missing.size:
+            raise InvalidInput(f"shape {names[missing[0]]!r} has no target")
+        if np.any(self.stop_of == 0):
+            raise InvalidInput("a shape's target should have a weight other than 0, which is the rest")
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        return f"Shapes({len(self)} shapes, {self.deltas.shape[1]} vertices)"
+
+    @property
+    def plain(self) -> bool:
+        """Whether no shape has in-betweens, so that targets and shapes are the same."""
+        return len(self.deltas) == len(self) and bool(
+            (self.shape_of == np.arange(len(self))).all() and (self.stop_of == 1).all()
+        )
+
+    def target_weights(self, weights: Array) -> Array:
+        """(F, P) weights of the targets for (F, S) weights of the shapes."""
+        if self.plain:
+            return weights
+        result = np.zeros((len(weights), len(self.deltas)))
+        for shape in range(len(self)):
+            targets = np.flatnonzero(self.shape_of == shape)
+            targets = targets[np.argsort(self.stop_of[targets])]
+            stops = self.stop_of[targets]
+            at_rest = int(np.searchsorted(stops, 0.0))
+            knots = np.insert(stops, at_rest, 0.0)
+            columns = np.insert(targets, at_rest, -1)
+            weight = weights[:, shape]
+            left = np.clip(np.searchsorted(knots, weight, side="right") - 1, 0, len(knots) - 2)
+            share = (weight - knots[left]) / (knots[left + 1] - knots[left])
+            rows = np.arange(len(weights))
+            for knot, part in ((left, 1 - share), (left + 1, share)):
+                moves = columns[knot] >= 0
+                result[rows[moves], columns[knot[moves]]] += part[moves]
+        return result
+
 
 SLOTS = ("colour", "normal", "metallic_roughness", "occlusion", "emissive")
 MAX_FAN_STARTS = 8  # corners from which a fan is tried; more rarely help
@@ -238,3 +326,85 @@ def _convex_start(points: Array, corners: Array, ring: Array) -> tuple[Array, in
         ring[todo] = np.roll(ring[todo], -1, axis=1)
     ring[todo] = original[todo]
     return ring, len(todo)
+
+
+METHODS = ("linear", "dual")
+
+
+@dataclass(frozen=True, eq=False)
+class SkinBinding:
+    """Weights of vertices on B joints, K influences a vertex.
+
+    vertex(t) = sum_k weights[v, k] * world_from_joint(t)[joints[b]] @ inverse_binds[b] @ vertex,  b = influences[v, k]
+
+    A mesh that is rigid on one joint has a skin as well (`SkinBinding.rigid`): one joint, weight 1, identity bind.
+    """
+
+    joints: Array  # (B,) int, numbers in the skeleton
+    inverse_binds: Array  # (B, 4, 4) joint_from_mesh in the bind pose
+    influences: Array  # (V, K) int32, into joints
+    weights: Array  # (V, K) float32, rows sum to 1
+    method: str = "linear"
+
+    def __init__(self, joints: Any, inverse_binds: Any, influences: Any, weights: Any, method: str = "linear") -> None:
+        joints = checks.array(joints, "skin joints", ("B",), np.int64)
+        influences = checks.array(influences, "skin influences", ("V", "K"), np.int32)
+        weights = checks.array(weights, "skin weights", influences.shape, np.float32)
+        checks.indices(influences, "skin influences", len(joints))
+        fields = {
+            "joints": joints,
+            "inverse_binds": checks.array(inverse_binds, "inverse bind matrices", (len(joints), 4, 4)),
+            "influences": influences,
+            "weights": weights,
+            "method": checks.one_of(method, "skinning method", METHODS),
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+        total = np.einsum("vk->v", weights, dtype=np.float64, casting="same_kind")
+        # 1e-3: 8-bit weights, each rounded by up to 1/510, are still accepted; a missing influence is not.
+        off = np.abs(total - 1) > 1e-3 * max(4, weights.shape[1])
+        if off.any():
+            wrong = np.flatnonzero(off)
+            raise InvalidInput(
+                f"skin weights should sum to 1, but those of vertex {wrong[0]} sum to {total[wrong[0]]:.4g}; "
+                "see SkinBinding.normalise"
+            )
+
+    @classmethod
+    def rigid(cls, joint: int, vertices: int) -> SkinBinding:
+        """The skin of a mesh that is rigid on one joint."""
+        skin = cls([joint], np.eye(4)[None], np.zeros((0, 1)), np.ones((0, 1)))
+        # Correct by construction: checking them would take longer than all else in a scene with many large parts.
+        object.__setattr__(skin, "influences", checks.freeze(np.zeros((vertices, 1), np.int32)))
+        object.__setattr__(skin, "weights", checks.freeze(np.ones((vertices, 1), np.float32)))
+        return skin
+
+    @staticmethod
+    def normalise(weights: Any) -> tuple[Array, int]:
+        """(V, K) weights whose rows sum to 1, and how many rows had to change by more than rounding.
+
+        A row of zeros becomes all weight on its first influence, as three.js does.
+        """
+        weights = np.array(weights, np.float64)
+        total = weights.sum(axis=1, keepdims=True)
+        empty = total[:, 0] <= 0
+        changed = int(np.sum(np.abs(total - 1) > 1e-3))
+        result = weights / np.where(total > 0, total, 1)
+        if weights.shape[1]:
+            result[empty] = 0
+            result[empty, 0] = 1
+        return result.astype(np.float32), changed
+
+    @property
+    def is_rigid(self) -> bool:
+        """Whether the mesh is rigid on one joint."""
+        return (
+            len(self.joints) == 1
+            and self.weights.shape[1] == 1
+            and self.method == "linear"
+            and bool((self.inverse_binds[0] == np.eye(4)).all())
+        )
+
+    def __repr__(self) -> str:
+        vertices, influences = self.weights.shape
+        return f"SkinBinding({len(self.joints)} joints, {vertices} vertices, {influences} influences)"

@@ -1,4 +1,4 @@
-"""Compiled twin of `rigid_fit.fit_rigid`: an angle in the plane, Horn's unit quaternion in space [Horn 1987]."""
+"""Compiled twin of `transform.fit_rigid`: an angle in the plane, Horn's unit quaternion in space [Horn 1987]."""
 
 from __future__ import annotations
 

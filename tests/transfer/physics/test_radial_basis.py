@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from understudy.maths.cholesky import solve_banded
-from understudy.transfer.physics.radial_basis import basis_of
+from understudy.transfer.physics.dynamics import basis_of
 
 
 @pytest.mark.parametrize("frames", [3, 20, 101])

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from understudy.character.blend_shapes import Shapes
+from understudy.character.mesh import Shapes
 from understudy.character.skinning.blend_shapes import ShapeBlocks, add_shapes, prepare
 from understudy.character.skinning.linear import linear_blend
 from understudy.character.skinning.normals import vertex_normals

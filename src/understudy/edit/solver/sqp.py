@@ -58,7 +58,7 @@ class SolverSettings:
     """
 
     move: float = 1e6  # largest w_m of the first step, ten times more in each that follows: see `step`
-    hold: float = 1e7  # weight of constraints: a slip of epsilon costs a tenth of a tangent turned by a radian
+    hold: float = 2e7  # weight of constraints: a slip of epsilon costs a tenth of a key turned by a radian
     change: float = 1.0  # w_d
     broken: float = 1.0  # w_b
     epsilon: float = 1e-4  # eq. 11

@@ -30,7 +30,7 @@ from understudy.checks import Array
 from understudy.express.graph import sample_graph
 from understudy.express.graph.expression_graph import RegionGraph
 from understudy.express.graph.sample_graph import SampleGraph, distinct_edges, edges_of
-from understudy.maths import jit, rigid_fit
+from understudy.maths import jit, transform
 
 PEAK_THRESHOLD_RATIO = 0.25  # threshold of peaks, of that of other poses
 
@@ -243,7 +243,7 @@ def _merge_nodes_numpy(
         best = int(np.argmin(values))
         if values[best] < threshold * (PEAK_THRESHOLD_RATIO if k == sample.peak else 1.0):
             if align:
-                turn, shift = rigid_fit.fit_rigid(standing.base + pose, standing.base + nodes[best])
+                turn, shift = transform.fit_rigid(standing.base + pose, standing.base + nodes[best])
                 r, t = turn @ r, turn @ t + shift
                 pose = (standing.base + pose) @ turn.T + shift - standing.base
             peaks[best] = label if k == sample.peak else peaks[best]

@@ -1,4 +1,4 @@
-"""Compiled loops of `collisions`, `radial_basis` and `spring_limbs`.
+"""Compiled loops of `collisions`, `dynamics` and `spring_limbs`.
 
 distances    segments of capsules; NumPy twin `collisions.distances_numpy`
 gather       matrices of frames to the banded matrix of the Gaussians' weights; twin `RadialBasis.banded_matrix_numpy`
