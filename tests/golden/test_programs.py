@@ -1,4 +1,7 @@
-"""The five jobs give what version 0.1 gave: `outputs.json` was recorded by it, before the package was rearranged."""
+"""The five jobs give what version 0.1 gave: `outputs.json` was recorded by it, before the package was rearranged.
+
+That of `reduce` is of version 0.2, which has another method.
+"""
 
 from __future__ import annotations
 
