@@ -1,10 +1,10 @@
 """Drags of reduced clips of real characters, as an animator does them, measured on the finished curves.
 
 400 possible drags (`real/drag_cases.py`) on ten captures with free and with shared keys and ten game characters. Each
-is asked of `edit_curves`, and what comes back is measured by the rig alone (`measures/drag_motion.py`): whether the
-goal is met and what is held stays, how far and how suddenly the point moves on its way, and what moves that nobody
-asked to move. The same drags are done by a pointer, for times and for what the way of the pointer leaves behind. Beside
-it: a key at the moment with a smooth falloff on the limb (`baselines/falloff_key.py`).
+is asked of `edit_curves`, and the rig alone measures the result (`measures/drag_motion.py`): whether the goal is met
+and pins and contacts stay, how far and how suddenly the point moves on its way, and what else moves. The same drags are
+done by a pointer, for times and for what the way of the pointer leaves behind. Beside it: a key at the moment with a
+smooth falloff on the limb (`baselines/falloff_key.py`).
 
 Further sets of 60 drags go through the same measures: loops, quaternions, limits, turns, several points, points of the
 skin, the dragon, drags of 30 % of the size, clips that were not reduced; and 60 sketched strokes.
