@@ -30,7 +30,6 @@ from threadpoolctl import threadpool_limits
 from understudy.checks import Array
 from understudy.edit.goals import Contact, Edit, MovePoint, Pin, Point
 from understudy.edit.solver import qp, sqp
-from understudy.edit.solver import step as stepping
 from understudy.edit.solver.problem import EditProblem, prepare_problem
 
 FREEDOMS, FRAMES, RATE = (24, 72, 120, 168), (2, 7, 20), 24.0
@@ -149,10 +148,10 @@ def step(problem: EditProblem, moves: tuple[MovePoint, ...]) -> tuple[float, flo
         start = process_time()
         here = sqp.evaluate(problem, asked, found.held, v)
         between = process_time()
-        weight, _, _, _ = stepping.solve_step(problem, here, SETTINGS.stride, 0, SETTINGS, 0.0)
+        weight, _, _, _ = sqp.solve_step(problem, here, SETTINGS.stride, 0, SETTINGS, 0.0)
         measuring.append(between - start)
         solving.append(process_time() - between)
-    made = stepping.build_program(problem, here, weight, SETTINGS.stride, SETTINGS)
+    made = sqp.build_program(problem, here, weight, SETTINGS.stride, SETTINGS)
     return 1e3 * float(np.median(measuring)), 1e3 * float(np.median(solving)), made
 
 

@@ -103,7 +103,7 @@ def test_a_key_that_throws_the_hand_is_not_offered() -> None:
     """With moments held 40 ms away, a key of the root alone would send the hand more than two metres off its path."""
     edit = Edit([MovePoint(LEFT, 0.5, by=(0.1, 0.08, 0))], holds=[Hold(LEFT, 0.46), Hold(LEFT, 0.54)])
     offer = offered(figure.curves(), edit)["insert"]
-    assert offer.keys == 2 and offer.outcome.reached
+    assert offer.keys > 1 and offer.outcome.reached
     assert offer.outcome.change is not None and offer.outcome.change.overshoot < 6
 
 

@@ -47,7 +47,7 @@ from understudy.errors import InvalidInput
 
 GRAVITY_M_S2: Triple = (0.0, -9.81, 0.0)
 
-SOFT_TERM_WEIGHT = 2e4
+SOFT_TERM_WEIGHT = 1e4
 """Cost of a soft term of weight one with a mean square of one character size. A hundredth of the size, which is visible
 at once, then costs as much as turning both handles of a key by a radian."""
 

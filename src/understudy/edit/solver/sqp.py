@@ -31,7 +31,6 @@ from understudy.edit.solver.diagnosis import find_obstacles
 from understudy.edit.solver.motion_change import measure_change, path_obstacles
 from understudy.edit.solver.objective_terms import TermRows, append_goal_terms, linearise
 from understudy.edit.solver.problem import EditProblem, prepare_problem, with_targets
-from understudy.edit.solver.step import bound_sides, solve_step, step_bounds
 from understudy.edit.solver.targets import (
     PointTargets,
     TargetResiduals,
@@ -49,6 +48,11 @@ RESAMPLE_DRIFT_RATIO = 1.5  # times the drift at the samples: a larger drift bet
 ZERO_DERIVATIVE = 1e-12  # sizes per unit of a tangent; a smaller derivative is zero
 MAX_RESTORE_STEPS = 2  # steps that restore constraints, and rounds of adding times at the end
 
+PULL_GROWTH = 30.0  # factor on the weight of the goals from one program to the next
+MIN_PROGRESS_PER_PULL = 0.9  # remaining share of the gap: a larger weight that leaves more than this is not raised
+MAX_REMAINING_RATIO = 0.05  # of the gap: a step that leaves less needs no larger weight
+BOUND_TOLERANCE = 1e-9  # variables this near to a bound are at it
+
 
 @dataclass(frozen=True)
 class SolverSettings:
@@ -57,9 +61,9 @@ class SolverSettings:
     The paper's w_m = 100 leaves a hundredth of the distance.
     """
 
-    move: float = 1e6  # largest w_m of the first step, ten times more in each that follows: see `step`
-    hold: float = 2e7  # weight of constraints: a slip of epsilon costs a tenth of a key turned by a radian
-    change: float = 1.0  # w_d
+    move: float = 1e6  # largest w_m of the first step, ten times more in each that follows: see `solve_step`
+    hold: float = 1e7  # weight of constraints: a slip of epsilon costs a tenth of a tangent turned by a radian
+    change: float = 0.5  # w_d: one for a smooth key with even handles, as both of them count
     broken: float = 1.0  # w_b
     epsilon: float = 1e-4  # eq. 11
     tolerance: float = 3e-4  # of the goals
@@ -277,6 +281,101 @@ def evaluate(problem: EditProblem, moves: PointTargets, held: PointTargets, v: A
     return Iterate(
         v, _goal_residuals(problem, moves, v, slopes), _measure(problem, held, v, slopes), _soft_rows(problem, v)
     )
+
+
+def solve_step(
+    problem: EditProblem,
+    iterate: Iterate,
+    stride: float,
+    iterations: int,
+    settings: SolverSettings,
+    damping: float,
+    side: Array | None = None,
+) -> tuple[float, float, qp.QpSolution | None, int]:
+    """The final w_m, its ratio to the first guess, the minimum of the program, and the number of programs solved.
+
+    Where a good part of the gap is left while no constraint slips, the cost of the tangents keeps the point back, and
+    the weight of the goals is raised: the first guess has to be low enough for goals out of reach.
+    """
+    guess = _goal_weight(iterate.now, stride, iterations, settings)
+    weight = settings.pull * guess
+    rows = slice(problem.moves.rows)  # without strokes and other goals about paths, which are only met on the whole
+    gap = _clip_to_stride(problem, iterate.now, stride)[rows]
+    before, solved, square = np.inf, 0, qp.RowGram(iterate.kept.matrix, settings.hold)
+    while solved < settings.harder:
+        solved += 1
+        program = build_program(problem, iterate, weight, stride, settings, damping)
+        solution = qp.minimise_soft(program, settings.hold, square, side)
+        if solution is None:
+            break
+        side = solution.side
+        step = solution.x - iterate.v
+        left = float(np.linalg.norm(gap - iterate.now.matrix[rows] @ step))
+        slip = np.abs(iterate.kept.residual - iterate.kept.matrix @ step).max(initial=0.0)
+        if (
+            left <= MAX_REMAINING_RATIO * float(np.linalg.norm(gap))
+            or left > MIN_PROGRESS_PER_PULL * before
+            or slip > settings.epsilon
+        ):
+            break
+        if solved < settings.harder:
+            weight, before = PULL_GROWTH * weight, left
+    return weight, weight / guess, solution, solved
+
+
+def build_program(
+    problem: EditProblem, iterate: Iterate, weight: float, stride: float, settings: SolverSettings, damping: float = 0.0
+) -> qp.Program:
+    """The quadratic program about v [eq. 10], in terms of the new variables themselves.
+
+    `damping` is the cost of a change from v. The first steps of a search have none, so that they find the cheapest
+    solution for the edit as a whole; later steps correct it locally.
+    """
+    t, (v, now, kept, soft, _) = problem.tangents, iterate
+    aim, (low, high) = kept.matrix @ v + kept.residual, step_bounds(problem, v, settings)
+    return qp.Program(
+        settings.change * t.cost**2 + settings.broken * t.pull_cost + settings.regular + damping,
+        settings.broken * t.pull_slope - 2 * damping * v,
+        low,
+        high,
+        np.concatenate([now.matrix, soft.matrix, t.pull]),
+        np.concatenate(
+            [_clip_to_stride(problem, now, stride) + now.matrix @ v, soft.residual + soft.matrix @ v, -t.pull_start]
+        ),
+        np.concatenate([np.full(len(now.residual), weight), soft.weight, np.full(len(t.pull), settings.broken)]),
+        kept.matrix,
+        aim - settings.epsilon,
+        aim + settings.epsilon,
+    )
+
+
+def step_bounds(problem: EditProblem, v: Array, settings: SolverSettings) -> tuple[Array, Array]:
+    """(N,) the lower and upper bounds of the variables after one step from v."""
+    t = problem.tangents
+    high = np.minimum(t.high, v + settings.trust)
+    return np.minimum(np.maximum(t.low, v - settings.trust), high), high
+
+
+def bound_sides(problem: EditProblem, v: Array) -> Array:
+    """(N,) 1 for variables at their upper bound, -1 for those at their lower one: a first guess for the next step."""
+    t = problem.tangents
+    return (v >= t.high - BOUND_TOLERANCE).astype(np.int8) - (v <= t.low + BOUND_TOLERANCE)
+
+
+def _goal_weight(now: TargetResiduals, stride: float, iterations: int, settings: SolverSettings) -> float:
+    """w_m: the pull w |J| |gap| of the goals equals the force at which constraints slip by epsilon, hold * epsilon."""
+    gap = min(float(np.linalg.norm(now.residual)), stride)
+    slope = float(np.sqrt((now.matrix**2).sum() / max(len(now.matrix), 1)))
+    most = settings.move * min(10.0**iterations, 1e4)
+    return min(settings.hold * settings.epsilon / max(gap * slope, 1e-12), most)
+
+
+def _clip_to_stride(problem: EditProblem, now: TargetResiduals, stride: float) -> Array:
+    """The gaps of the moves, cut to a length of `stride` each: the linearisation does not hold further away."""
+    result = now.residual.copy()
+    gaps = result[: problem.moves.rows].reshape(-1, 3)
+    gaps *= np.minimum(1.0, stride / np.maximum(np.linalg.norm(gaps, axis=1, keepdims=True), 1e-12))
+    return result
 
 
 def _add_drifting_samples(
