@@ -135,6 +135,17 @@ def test_real_characters_are_drawn_where_they_are(stage: Any, name: str) -> None
     assert compare(stage, found_rig, found_rig.pose(animation, times[[len(times) // 3, -1]])) < 5e-6
 
 
+def test_a_character_takes_the_pose_that_came_before_it(stage: Any) -> None:
+    """A paused character gets one frame, which may come while the page still fetches the character."""
+    direct = DirectRig(puppet(4))
+    packer, row = FramePacker(direct), random_rows(direct, 1)[0]
+    description = describe(direct, packer=packer)
+    send(stage, frame(packer, row, 1))
+    show(stage, description)
+    origins = Described(description)["origins"]
+    assert np.abs(positions(stage) - direct.vertices(row[None])[0][origins]).max() < 1e-4
+
+
 def test_a_crowd_is_drawn_where_it_stands(stage: Any) -> None:
     direct = DirectRig(puppet(6, shapes=True))
     packer = FramePacker(direct)

@@ -30,4 +30,15 @@ describe("the frame queue", () => {
     expect(queue.peek(0)).toBeUndefined();
     expect(queue.peek(1)?.sequence).toBe(7);
   });
+
+  it("keeps the newest frame for a character that comes after it was taken", () => {
+    const queue = new FrameQueue();
+    expect(queue.newest(0)).toBeUndefined();
+    queue.put(frame(0, 1));
+    queue.take(() => true);
+    expect(queue.peek(0)).toBeUndefined();
+    expect(queue.newest(0)?.sequence).toBe(1);
+    queue.put(frame(0, 2));
+    expect(queue.newest(0)?.sequence).toBe(2);
+  });
 });

@@ -123,8 +123,9 @@ class Viewport implements Stage {
     this.clearFigure();
     this.figure = this.addFigure(figure);
     this.quality.setFigure(figure, fetchLod ?? null);
-    const late = this.frameQueue.peek(STAGE_STREAM);
-    if (late) figure.accept(late);
+    // The frame may have come before the character; one of another character is refused or replaced soon.
+    const pose = this.frameQueue.newest(STAGE_STREAM);
+    if (pose) figure.accept(pose);
     this.outline.select(figure, this.names);
     this.fit();
     if (isFirst) {
