@@ -18,7 +18,7 @@ import gc
 import secrets
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -198,40 +198,53 @@ class Session:
         plays = driver != "rest" if playing is None else playing
         stage: dict[str, object] = {"character": character, "driver": driver, "drives": drives, "playing": plays}
         stage |= {"time": 0.0, "start": 0.0, "stop": None}
-        await self._stage(self.document.with_stage(**stage))
-        if self.document.character(character) is not None:  # it may have been closed meanwhile
-            self.adjust(self.document.with_stage(**stage))  # of the current document, which may have changed meanwhile
+        async with self._staging:
+            await self._stage(self.document.with_stage(**stage))
+            if self.document.character(character) is not None:  # it may have been closed meanwhile
+                self.adjust(self.document.with_stage(**stage))  # of the document that may have changed meanwhile
         await self._prepare()
 
     async def wait_until_staged(self) -> None:
         """Wait until a source that is being made is on stage."""
-        if self._reviving is not None:
+        if self._reviving is not None and not self._reviving.done():
             await asyncio.wait([self._reviving])  # the stage of the saved document
         async with self._staging:
             pass
 
-    async def restage(self) -> None:
-        """Make the source of the document's stage."""
-        await self._stage(self.document)
+    async def restage(self, change: Callable[[Document], Document] | None = None) -> None:
+        """Make the source of the document's stage.
+
+        `change` adjusts edits and stage of the document first, when no other source is being made. If the source
+        cannot be made, they are as before.
+        """
+        async with self._staging:
+            before = self.document
+            if change is not None:
+                self.adjust(change(before))
+            try:
+                await self._stage(self.document)
+            except UnderstudyError:
+                if change is not None:
+                    self.adjust(replace(self.document, edits=before.edits, stage=before.stage))
+                raise
         await self._prepare()
 
     async def _stage(self, document: Document) -> None:
-        """Make and show a source; if that fails, the stage stays as it was."""
+        """Make and show a source; if that fails, the stage stays as it was. Call it with `_staging` held."""
         stage = document.stage
-        async with self._staging:
-            if document.character(stage.character) is None:
-                self.source = self.loaded = None
-                self.ticker.request_redraw()
-                return
-            maker = registry.source_maker(stage.driver)
-            if maker is None:
-                raise InvalidInput(f"there is no source for the driver {stage.driver!r}")
-            loaded = await asyncio.to_thread(self.assets.get, stage.character)
-            source = await maker(self, stage)
-            source.seek(stage.time)
-            await asyncio.to_thread(self.ticker.prepare, loaded)
-            self.loaded, self.source = loaded, source
+        if document.character(stage.character) is None:
+            self.source = self.loaded = None
             self.ticker.request_redraw()
+            return
+        maker = registry.source_maker(stage.driver)
+        if maker is None:
+            raise InvalidInput(f"there is no source for the driver {stage.driver!r}")
+        loaded = await asyncio.to_thread(self.assets.get, stage.character)
+        source = await maker(self, stage)
+        source.seek(stage.time)
+        await asyncio.to_thread(self.ticker.prepare, loaded)
+        self.loaded, self.source = loaded, source
+        self.ticker.request_redraw()
 
     async def _prepare(self) -> None:
         """Prepare the current source in the background."""

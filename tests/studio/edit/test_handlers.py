@@ -42,6 +42,40 @@ def test_a_clip_with_few_keys_can_be_edited_at_once(editor: Editor) -> None:
     assert editor.page.document["stage"]["driver"] == "edit"
 
 
+def test_requests_wait_for_the_clip_that_is_being_opened(editor: Editor) -> None:
+    """A page knows the edit before it is on stage, and does not wait for the answer to `editOpen`."""
+    page, character = editor.page, editor.character["id"]
+    page.ask("show", character=character, clip="flight")
+    sent = [
+        {"kind": "editOpen", "character": character, "clip": "flight"},
+        {"kind": "editCurve", "shown": True, "point": point("hand.L")},
+        {"kind": "editKey", "time": 0.5},
+        {"kind": "seek", "time": 0.5},
+    ]
+    for number, request in enumerate(sent, 1):
+        page.send(json.dumps({**request, "id": number}))
+    answers = [page.until(lambda event: event["kind"] in ("done", "failed")) for _ in sent]
+    assert [answer["kind"] for answer in answers] == ["done"] * len(sent), answers
+    page.ask("ping")
+    assert page.document["stage"]["driver"] == "edit" and page.document["stage"]["time"] == 0.5
+    assert editor.controller.source.time == 0.5 and 0.5 in editor.last_state()["channels"][0]["times"]
+    page.ask("undo")
+
+
+def test_of_two_clips_that_are_opened_at_once_the_last_stays(editor: Editor) -> None:
+    other = editor.page.document["characters"][1]
+    clips = [(editor.character["id"], "flight"), (other["id"], other["clips"][0]["name"])]
+    for number, (character, clip) in enumerate([*clips, *clips], 1):
+        editor.page.send(json.dumps({"kind": "editOpen", "character": character, "clip": clip, "id": number}))
+    answers = [editor.page.until(lambda event: event["kind"] in ("done", "failed")) for _ in range(4)]
+    assert [answer["kind"] for answer in answers] == ["done"] * 4, answers
+    [entry] = editor.edits()
+    assert (entry["character"], entry["clip"]) == clips[1]
+    assert editor.page.document["stage"]["drives"] == entry["id"] == editor.last_state()["edit"]
+    assert editor.studio.session.source is editor.controller.source
+    editor.open()
+
+
 def test_a_drag_moves_tangents_and_no_key_and_undo_restores_the_bytes(editor: Editor) -> None:
     before, curves = editor.bytes, editor.controller.editing.committed
     outcome = editor.move("hand.L", 0.5, (0.0, 0.3, 0.1))

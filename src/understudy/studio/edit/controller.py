@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from understudy.character import Clip, Curves
-from understudy.errors import InvalidInput, UnderstudyError
+from understudy.errors import InvalidInput
 from understudy.studio import source
 from understudy.studio.assets import relabel
 from understudy.studio.document import ClipEntry, Document, EditEntry, PathEntry, StageState
@@ -45,6 +45,15 @@ def edit_controller(session: Session) -> EditController:
         session.parts["edit"] = EditController(session)
     controller: EditController = session.parts["edit"]
     return controller
+
+
+async def staged_controller(session: Session) -> EditController:
+    """The edit controller of a session, when the stage is not about to change.
+
+    Pages know the state of an edit before its source is on stage, and send requests at once; these wait here.
+    """
+    await session.wait_until_staged()
+    return edit_controller(session)
 
 
 class EditController:
@@ -269,31 +278,27 @@ def _animation(session: Session, entry: EditEntry) -> Clip | Curves:
 
 async def open_clip(session: Session, character: str, clip: str) -> None:
     """Put the edit of a clip on stage; if the clip is on stage already, the time stays."""
-    document = session.document
-    if document.character(character) is None:
-        raise InvalidInput(f"there is no character {character[:64]!r}")
-    found = document.clip(character, clip)
-    if found is None:
-        raise InvalidInput(f"this character has no clip {clip!r}")
-    before = document
-    entry = entry_of(document, character, clip)
-    if entry is None:
-        entry = new_entry(document, character, found)
-    others = tuple(each for each in document.edits if each.id != entry.id and has_changes(each))
-    document = replace(document, edits=(*others, entry))
-    stage = document.stage
-    is_shown = stage.character == character and stage.drives in (clip, entry.id) and stage.driver in ("clip", "edit")
-    wanted: dict[str, object] = {"character": character, "driver": "edit", "drives": entry.id, "playing": False}
-    if is_shown:
-        wanted["time"] = session.source.time if session.source is not None else stage.time
-    else:
-        wanted |= {"time": 0.0, "start": 0.0, "stop": None}
-    session.adjust(document.with_stage(**wanted))
-    try:
-        await session.restage()
-    except UnderstudyError:
-        session.adjust(replace(session.document, edits=before.edits, stage=before.stage))
-        raise
+
+    def with_edit(document: Document) -> Document:
+        if document.character(character) is None:
+            raise InvalidInput(f"there is no character {character[:64]!r}")
+        found = document.clip(character, clip)
+        if found is None:
+            raise InvalidInput(f"this character has no clip {clip!r}")
+        entry = entry_of(document, character, clip)
+        if entry is None:
+            entry = new_entry(document, character, found)
+        others = tuple(each for each in document.edits if each.id != entry.id and has_changes(each))
+        stage = document.stage
+        drives = stage.driver in ("clip", "edit") and stage.drives in (clip, entry.id)
+        wanted: dict[str, object] = {"character": character, "driver": "edit", "drives": entry.id, "playing": False}
+        if drives and stage.character == character:
+            wanted["time"] = session.source.time if session.source is not None else stage.time
+        else:
+            wanted |= {"time": 0.0, "start": 0.0, "stop": None}
+        return replace(document, edits=(*others, entry)).with_stage(**wanted)
+
+    await session.restage(with_edit)
 
 
 def entry_of(document: Document, character: str, clip: str) -> EditEntry | None:
