@@ -77,7 +77,12 @@ function start(root: HTMLElement): void {
   const keymap = createKeymap(notices.showError);
   const palette = createPalette(keymap);
   const fileDrop = createFileDrop(docks.messages, context);
-  const library = createLibrary(docks.library, context, fileDrop.choose);
+  const openClip = (character: string, clip: string | null): void => {
+    const mode = modeSwitcher.current;
+    if (clip !== null && mode?.openClip) mode.openClip(character, clip);
+    else connection.request({ kind: "show", character, clip }).catch(notices.showError);
+  };
+  const library = createLibrary(docks.library, context, fileDrop.choose, openClip);
   const view = createViewDrag(context, docks.overlay);
   const topbar = createTopbar(docks, context, modeSwitcher.go, palette.open);
   addCommands({
@@ -87,6 +92,7 @@ function start(root: HTMLElement): void {
     keymap,
     go: modeSwitcher.go,
     openFiles: fileDrop.choose,
+    openClip,
     openPalette: palette.open,
     search: library.focusSearch,
     view,

@@ -49,10 +49,7 @@ def state(page: Any) -> dict[str, Any]:
 
 
 def show(page: Any, joint: str) -> int:
-    """Show the path of a joint, as soon as the stage knows it; returns its number."""
-    page.wait_for_function(
-        "name => document.querySelector('canvas[data-staged]')?.stage.joints.includes(name)", arg=joint
-    )
+    """Show the path of a joint; returns its number."""
     field = page.get_by_test_id("edit-add-joint")
     field.fill(joint)
     field.dispatch_event("change")

@@ -14,8 +14,12 @@ export type ShowMode = "alone" | "too" | "toggle";
 export interface EditActions {
   /** Opens the clip on stage for editing; if it is open already, the server sends its state again. */
   open(): Promise<void>;
-  /** Shows the curve of a point and makes it active. */
-  show(point: PointRef, joint: string, how: ShowMode): Promise<void>;
+  /** Puts a clip on stage for editing, at its beginning; nothing happens if it is open or being opened. */
+  openClip(character: string, clip: string): Promise<void>;
+  /** Whether an answer to `open` or `openClip` is awaited. */
+  isOpening(): boolean;
+  /** Shows the curve of a point and makes it active; false if the server refused. */
+  show(point: PointRef, joint: string, how: ShowMode): Promise<boolean>;
   /** Makes a curve active, without showing or hiding any. */
   activate(curve: number | null): void;
   /** Makes the curve of a constrained point active, and seeks to its time. */
@@ -87,17 +91,35 @@ export function createEditActions(
       connection.request({ kind: "select", names: [joint] }).catch(notices.showError);
   }
 
-  async function show(wanted: PointRef, joint: string, how: ShowMode): Promise<void> {
+  const requestedClips: string[] = []; // those that are being opened; the last one stays
+  async function openClip(character: string, clip: string): Promise<void> {
+    const key = JSON.stringify([character, clip]);
+    requestedClips.push(key);
+    await session.ask({ kind: "editOpen", character, clip });
+    requestedClips.splice(requestedClips.indexOf(key), 1);
+  }
+  /** Whether the edit of a clip is on stage, or will be. */
+  function isOpen(character: string, clip: string): boolean {
+    if (requestedClips.length) return requestedClips.at(-1) === JSON.stringify([character, clip]);
+    const state = session.state;
+    return state?.character === character && state.clip === clip && state.edit === store.edit()?.id;
+  }
+
+  async function show(wanted: PointRef, joint: string, how: ShowMode): Promise<boolean> {
     const existing = layer.curveOf(wanted);
     if (how === "alone")
       for (const entry of session.state?.curves ?? [])
         if (!samePoint(entry.point, wanted) && !layer.isHeld(entry.point))
           void session.ask({ kind: "editCurve", shown: false, curve: entry.curve });
-    if (existing && how === "toggle" && existing.curve === view.active) return hide(existing.curve);
+    if (existing && how === "toggle" && existing.curve === view.active) {
+      hide(existing.curve);
+      return true;
+    }
     const curve = existing?.curve ?? (await session.ask({ kind: "editCurve", shown: true, point: wanted }))?.curve;
-    if (curve === undefined) return;
+    if (curve === undefined) return false;
     joints.set(curve, joint);
     activate(curve);
+    return true;
   }
 
   function hide(curve: number): void {
@@ -155,8 +177,12 @@ export function createEditActions(
       const character = store.character();
       const first = store.document?.stage.driver === "rest" ? character?.clips[0]?.name : undefined;
       const clip = store.edit()?.clip ?? store.clip()?.name ?? first;
-      if (character && clip) await session.ask({ kind: "editOpen", character: character.id, clip });
+      if (character && clip) await openClip(character.id, clip);
     },
+    async openClip(character, clip) {
+      if (!isOpen(character, clip)) await openClip(character, clip);
+    },
+    isOpening: () => requestedClips.length > 0,
     show,
     activate,
     focusPoint(wanted, time) {

@@ -49,10 +49,13 @@ export function pathsSection(
   });
   find.addEventListener("change", () => {
     const name = find.value.trim();
-    if (!names().includes(name)) return;
+    if (!name) return;
     find.value = "";
     find.blur(); // returns the keys to the mode
-    void actions.show(jointPoint(name), name, "too");
+    // The server checks the name: the page knows the joints only when the character is on stage.
+    void actions.show(jointPoint(name), name, "too").then((isShown) => {
+      if (!isShown && !find.value) find.value = name; // to be corrected
+    });
   });
   const names = (): readonly string[] => stage.joints;
 

@@ -97,18 +97,13 @@ export function editMode(context: Context): Mode {
 
   /** Opens a clip for editing as soon as it is on stage; requests the state of an edit that is on stage already. */
   let openedKey = "";
-  let isOpening = false;
   function open(): void {
     const { character, driver, drives } = store.document?.stage ?? { character: "", driver: "", drives: "" };
     const wanted = ["clip", "edit", "rest"].includes(driver) && character ? `${character} ${driver} ${drives}` : "";
-    if (!on || isOpening || wanted === openedKey) return;
+    if (!on || actions.isOpening() || wanted === openedKey) return;
     openedKey = wanted;
     if (!wanted || (driver === "edit" && session.state?.edit === drives)) return;
-    isOpening = true;
-    void actions.open().finally(() => {
-      isOpening = false;
-      open(); // another clip may be on stage by now
-    });
+    void actions.open().then(open); // another clip may be on stage by now
   }
   store.onDocument(open);
   connection.onState((state) => {
@@ -144,6 +139,8 @@ export function editMode(context: Context): Mode {
       }),
       ...graph.commands,
     ],
+    // Not through the stage: the clip would play until its edit is open, and the edit begin at a random time.
+    openClip: (character, clip) => void actions.openClip(character, clip).then(open),
     panel(host) {
       host.classList.add("edit");
       host.append(head, empty, graph.panel, sections);

@@ -22,6 +22,8 @@ export interface Mode {
   enter(): void;
   leave(): void;
   commands?: Command[];
+  /** Opens a clip that the user chose in the library or the palette; without it, the clip plays on stage. */
+  openClip?(character: string, clip: string): void;
   /** Builds the overlay of the viewport. The host lets the pointer through; children opt in. */
   overlay?(host: HTMLElement): void;
   /** Builds the content below the transport, in place of the timeline's ruler and tracks. */

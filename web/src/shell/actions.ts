@@ -16,6 +16,7 @@ export interface ShellParts {
   keymap: Keymap;
   go(mode: Mode): void;
   openFiles(): void;
+  openClip(character: string, clip: string | null): void;
   openPalette(): void;
   search(): void;
   view(viewDrag: ViewDrag): void;
@@ -151,10 +152,9 @@ function exportCommands(context: Context): Command[] {
 }
 
 /** Commands that depend on the document: one for each clip, character and format. */
-function documentCommands({ context }: ShellParts): Command[] {
-  const { store, connection, notices } = context;
-  const show = (character: string, clip: string | null) => () =>
-    void connection.request({ kind: "show", character, clip }).catch(notices.showError);
+function documentCommands({ context, openClip }: ShellParts): Command[] {
+  const { store, connection } = context;
+  const show = (character: string, clip: string | null) => () => openClip(character, clip);
   const shown = store.character();
   return [
     ...(store.document?.characters ?? []).map(

@@ -17,7 +17,13 @@ export interface Library {
   focusSearch(): void;
 }
 
-export function createLibrary(host: HTMLElement, context: Context, openFiles: () => void): Library {
+/** `openClip` shows a character with a clip, or at rest for null. */
+export function createLibrary(
+  host: HTMLElement,
+  context: Context,
+  openFiles: () => void,
+  openClip: (character: string, clip: string | null) => void,
+): Library {
   const { store, connection, notices } = context;
   const chosenLabels = new Set<string>();
   const search = h("input", { type: "search", placeholder: "Search", "aria-label": "Search the library" });
@@ -49,7 +55,7 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
   }
 
   function characterRow(entry: CharacterEntry, document: Document): Row {
-    const open = () => request({ kind: "show", character: entry.id, clip: entry.clips[0]?.name ?? null });
+    const open = () => openClip(entry.id, entry.clips[0]?.name ?? null);
     return {
       id: entry.id,
       current: entry.id === document.stage.character,
@@ -78,7 +84,7 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
   function clipRow(clip: ClipEntry, document: Document): Row {
     const character = document.stage.character;
     const target = `${character}/${clip.name}`;
-    const open = () => request({ kind: "show", character, clip: clip.name });
+    const open = () => openClip(character, clip.name);
     const dots = clip.labels
       .slice(0, 3)
       .map((label) => h("span", { class: "dot", style: `--hue: ${labelColour(label)}` }));
