@@ -231,14 +231,10 @@ class DragSession:
         warm_start.resume(data, drag.outcome is None or drag.outcome.reached)
 
     def _settle(self, drag: Drag, warm_start: WarmStart) -> EditResult:
-        """The result at release: a patient search, which does not depend on the way of the pointer where it arrives."""
+        """The result at release: a patient search, which does not depend on the way of the pointer."""
         problem = warm_start.problem
         goals = targets_of_moves(problem, drag.edit.moves)
-        found = search(problem, goals, np.zeros_like(warm_start.v), SCRIPT_SETTINGS)
-        if not found.reached:
-            other = search(problem, goals, warm_start.v, SCRIPT_SETTINGS)
-            found = other if other.moves.far < found.moves.far else found
-        return edit_result(problem, found)
+        return edit_result(problem, search(problem, goals, np.zeros_like(warm_start.v), SCRIPT_SETTINGS))
 
     @staticmethod
     def _new_moves(edit: Edit, moves: Sequence[MovePoint] | None, to: Any, by: Any, turn_to: Any) -> list[MovePoint]:

@@ -28,7 +28,7 @@ from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.edit.goals import Edit, Pin, Point
 from understudy.edit.points.states import main_joint
-from understudy.edit.solver.offsets import DENSE_RADIUS, MAX_RADIUS, is_dense, uses_window
+from understudy.edit.solver.offsets import MAX_RADIUS, MIN_RADIUS, is_dense, uses_window
 
 MAX_SAMPLES_PER_S = 60.0  # of a stance: the finder drops those below 0.1 s
 FRAMES_PER_BLOCK = 2048  # of joints at once: a block of a large skeleton takes a few tens of megabytes
@@ -108,7 +108,7 @@ def window_around(curves: Curves, start: float, stop: float, falloff: float | No
     radius = falloff
     if radius is None:
         moving = [curve for curve in curves.curves if len(curve) > 1]
-        radius = DENSE_RADIUS if moving and all(is_dense(curve, start, stop) for curve in moving) else MAX_RADIUS
+        radius = MIN_RADIUS if moving and all(is_dense(curve, start, stop) for curve in moving) else MAX_RADIUS
     return start - radius, stop + radius
 
 

@@ -14,6 +14,7 @@ from understudy.checks import Array
 from understudy.edit.handles import is_broken, smooth_tangents
 from understudy.edit.solver.offsets import (
     FALLOFF_FLOOR,
+    MIN_RADIUS,
     SMOOTHNESS,
     OffsetVariables,
     Window,
@@ -172,13 +173,13 @@ def test_a_loop_stays_a_loop() -> None:
 
 
 def test_the_window_is_as_wide_as_the_gaps_between_keys() -> None:
-    for gap in (0.3, 0.5, 0.9):
+    for gap in (0.45, 0.6, 0.9):
         times = np.arange(0, 6, gap)
         channel = Channel("hip", "euler", ("x", "y", "z"))
         curve = Curve(channel, times, np.zeros((len(times), 3)), BEZIER, fitted=True)
         curves = Curves("walk", [curve], rate=30.0)
         radius = window_radius(curves, np.zeros(3, int), np.ones(3), times[3] + gap / 2, times[3] + gap / 2)
-        assert 0.3 <= radius <= 1.3 * gap + 1e-9
+        assert MIN_RADIUS <= radius <= 1.3 * gap + 1e-9
     dense = dense_curves()
     assert is_dense(dense.curves[0], 1.0, 1.0) and uses_window(dense, np.array([0]), 1.0, 1.0)
     hand_made = figure.curves()

@@ -1,4 +1,4 @@
-/** The result of a drag: how the motion changed; and where it is blocked, the nearest position, why, and suggestions. */
+/** The result of a drag: how the motion changed, and where it is blocked, how near it came, why, and suggestions. */
 import type { Context } from "../context";
 import { h, replace } from "../dom";
 import type { EditChange, EditOutcomeEvent, EditSketched, StanceEntry, SuggestionEntry } from "../protocol/messages";

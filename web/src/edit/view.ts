@@ -16,7 +16,7 @@ export interface Display {
   window: number; // seconds around the current time with full opacity
 }
 
-/** A span of time that an edit changes: from `start` to `stop`, and fading within `radius` before and after; seconds. */
+/** A span of time that an edit changes, from `start` to `stop`, fading within `radius` before and after; seconds. */
 export interface Reach {
   start: number;
   stop: number;

@@ -44,7 +44,7 @@ MIN_FRAME_KEYS = 5  # within the window
 SLOPE_STEP_SECONDS = 1e-4  # of the central difference of a spline that has no detail below its knots
 
 # The window of an edit without a falloff of its own, seconds.
-MIN_RADIUS, MAX_RADIUS, DENSE_RADIUS = 0.3, 1.5, 0.45
+MIN_RADIUS, MAX_RADIUS = 0.5, 1.5
 SAME_MOMENT_SECONDS = 0.12  # a key this near to the moment is at it: the next one bounds the window
 RADIUS_PER_KEY_GAP = 1.3  # a bump that is narrower than the gap between keys cannot be drawn with them
 
@@ -125,12 +125,37 @@ class OffsetVariables:
         return OffsetGrid(times, self.basis(times), flat.sample(times, flat.where(times))[:, columns])
 
     def basis(self, times: Array) -> Array:
-        """(S, N) what each variable adds to its column at times (S,)."""
-        phi = np.zeros((len(times), self.count))
-        _kernels().fill_samples(
-            self.pieces, self.first, self.first_block, self.blocks, np.ascontiguousarray(times, dtype=float), phi
-        )
+        """(S, N) what each variable adds to its column at times (S,); between linear frames, the mean of theirs."""
+        times = np.ascontiguousarray(times, dtype=float)
+        phi = self.spline_basis(times)
+        for frames, variables in self._linear_frames:
+            k = np.clip(np.searchsorted(frames, times, side="right") - 1, 0, len(frames) - 2)
+            share = np.clip((times - frames[k]) / (frames[k + 1] - frames[k]), 0.0, 1.0)[:, None]
+            used, at = np.unique(np.concatenate([k, k + 1]), return_inverse=True)
+            ends = self.spline_basis(frames[used])[:, variables][at.reshape(2, -1)]
+            phi[:, variables] = (1 - share) * ends[0] + share * ends[1]
         return phi
+
+    def spline_basis(self, times: Array) -> Array:
+        """(S, N) `basis` of the splines themselves, which frames sample."""
+        phi = np.zeros((len(times), self.count))
+        times = np.ascontiguousarray(times, dtype=float)
+        _kernels().fill_samples(self.pieces, self.first, self.first_block, self.blocks, times, phi)
+        return phi
+
+    @cached_property
+    def _linear_frames(self) -> list[tuple[Array, Array]]:
+        """The key times (K,) of curves with a linear key on every frame, and the variables (.,) of those that share
+        them."""
+        owner, _ = owners(self.curves, self.columns)
+        groups: dict[bytes, tuple[Array, list[int]]] = {}
+        for number in np.unique(owner[self.moved]):
+            curve = self.curves.curves[number]
+            linear = bool((curve.segments == LINEAR).any())
+            if linear and is_dense(curve, self.window.start, self.window.stop):
+                group = groups.setdefault(curve.times.tobytes(), (curve.times, []))
+                group[1].extend(np.flatnonzero(owner[self.column] == number).tolist())
+        return [(times, np.array(variables)) for times, variables in groups.values()]
 
     def offset(self, grid: Grid, z: Array) -> Array:
         """(S, n) what variables z (N,) add to the values."""
@@ -200,12 +225,13 @@ class OffsetVariables:
 
 
 class FrameEffect(NamedTuple):
-    """What the variables z do to a curve with a key on every frame."""
+    """What the variables z do to one column of a curve with a key on every frame."""
 
     keys: Array  # (F,) int
-    within: Array  # (w,) int, columns of the curve
-    basis: Array  # (F, w, N) what z adds to the values
-    slopes: Array  # (F, w, N) what z adds to the slopes, per second
+    within: int  # the column of the curve
+    variables: slice
+    basis: Array  # (F, n) what these variables add to the values
+    slopes: Array  # (F, n) what they add to the slopes, per second
 
 
 class CurveEffect(NamedTuple):
@@ -215,17 +241,17 @@ class CurveEffect(NamedTuple):
     value: tuple[Array, Array, Array]  # (.,) v, k, w
     leaving: tuple[Array, Array, Array]
     arriving: tuple[Array, Array, Array]
-    frames: FrameEffect | None  # where the curve has a key on every frame
+    frames: tuple[FrameEffect, ...] = ()  # where the curve has a key on every frame
 
     def apply(self, curve: Curve, x: Array, z: Array) -> Curve:
         """The curve with its offset."""
         values, before, after = np.array(curve.values), np.array(curve.before), np.array(curve.after)
-        if self.frames is not None:
-            keys, within, basis, slopes = self.frames
-            rows = keys[:, None]
-            values[rows, within] += basis @ z
-            for handles in (before, after):
-                handles[rows, within, 1] += handles[rows, within, 0] * (slopes @ z)
+        if self.frames:
+            for keys, within, variables, basis, slopes in self.frames:
+                values[keys, within] += basis @ z[variables]
+                rise = slopes @ z[variables]
+                for handles in (before, after):
+                    handles[keys, within, 1] += handles[keys, within, 0] * rise
             if curve.channel.kind == "rotation" and not (curve.segments == BEZIER).any():
                 values[keys] = quaternion.normalise(values[keys])
             return curve.with_values(checks.freeze(values), checks.freeze(before), checks.freeze(after))
@@ -246,7 +272,7 @@ def uses_window(curves: Curves, numbers: Array, start: float, stop: float) -> bo
 
 def is_dense(curve: Curve, start: float, stop: float) -> bool:
     """Whether a curve has a key on nearly every frame around the moments from start to stop."""
-    keys = curve.times[_keys_near(curve, start - DENSE_RADIUS, stop + DENSE_RADIUS)]
+    keys = curve.times[_keys_near(curve, start - MIN_RADIUS, stop + MIN_RADIUS)]
     if len(keys) < MIN_FRAME_KEYS:
         return False
     return bool(np.median(np.diff(keys)) <= MAX_FRAME_GAP_SECONDS) and not curve.fitted.any()
@@ -264,11 +290,8 @@ def window_radius(curves: Curves, owner: Array, weight: Array, start: float, sto
         after = curve.times[curve.times > stop + SAME_MOMENT_SECONDS]
         first = before[-1] if len(before) else curve.times[0]
         last = after[0] if len(after) else curve.times[-1]
-        gaps[int(number)] = (
-            DENSE_RADIUS / RADIUS_PER_KEY_GAP
-            if is_dense(curve, start, stop)
-            else max(start - float(first), float(last) - stop)
-        )
+        dense = is_dense(curve, start, stop)
+        gaps[int(number)] = 0.0 if dense else max(start - float(first), float(last) - stop)
     if not gaps:
         return MIN_RADIUS
     gap, share = np.array([gaps[int(number)] for number in owner]), 1 / weight
@@ -289,7 +312,7 @@ def offset_variables(
     moved: list[Array] = []
     tables: list[PieceTable] = []
     effects: list[CurveEffect] = []
-    dense: list[tuple[int, Array, Array]] = []
+    dense: list[int] = []
     count = 0
     for number in np.unique(owner[free]):
         curve, own = curves.curves[number], np.flatnonzero(free & (owner == number))
@@ -297,8 +320,7 @@ def offset_variables(
             continue
         if is_dense(curve, window.start, window.stop):
             table = _knot_table(curve, window, len(own), count)
-            keys = np.flatnonzero(window.away(curve.times) < window.radius)
-            dense.append((int(number), keys, within[own]))
+            dense.append(int(number))
         else:
             table, effect = _key_table(curve, int(number), within[own], window, count, curves.start, curves.end)
             effects.append(effect)
@@ -327,8 +349,7 @@ def offset_variables(
         blocks,
     )
     variables = OffsetVariables(curves, columns, window, pieces, chosen, first, blocks, first_block, ())
-    for number, keys, place in dense:
-        effects.append(_frame_effect(variables, owner, within, number, keys, place))
+    effects += _frame_effects(variables, dense)
     return replace(variables, effects=tuple(effects))
 
 
@@ -397,7 +418,7 @@ def _key_table(
     column, start, length, variable_of, la, lb, stepped = (np.concatenate(arrays) for arrays in zip(*parts))
     counts = exists.sum(axis=(1, 2))
     table = PieceTable(counts, column, start, length, la, lb, stepped, variable_of.reshape(-1, 4), period)
-    effect = CurveEffect(number, _entries(value, within), _entries(leaving, within), _entries(arriving, within), None)
+    effect = CurveEffect(number, _entries(value, within), _entries(leaving, within), _entries(arriving, within))
     return table, effect
 
 
@@ -435,18 +456,29 @@ def _knot_table(curve: Curve, window: Window, width: int, base: int) -> PieceTab
     )
 
 
-def _frame_effect(
-    variables: OffsetVariables, owner: Array, within: Array, number: int, keys: Array, place: Array
-) -> CurveEffect:
-    """The effect on a curve with a key on every frame: its offset, sampled at them."""
-    times = variables.curves.curves[number].times[keys]
-    own = np.flatnonzero((owner == number) & np.isin(within, place))
-    chosen = np.stack([variables.column == column for column in own])
-    ahead, behind = (variables.basis(times + step) for step in (SLOPE_STEP_SECONDS, -SLOPE_STEP_SECONDS))
-    slopes = (ahead - behind) / (2 * SLOPE_STEP_SECONDS)
+def _frame_effects(variables: OffsetVariables, numbers: Sequence[int]) -> list[CurveEffect]:
+    """The effects on curves with a key on every frame: their offsets, sampled at the keys in the window."""
+    owner, within = owners(variables.curves, variables.columns)
     none = (np.zeros(0, np.int64),) * 3
-    frames = FrameEffect(keys, within[own], variables.basis(times)[:, None] * chosen, slopes[:, None] * chosen)
-    return CurveEffect(number, none, none, none, frames)
+    sampled: dict[bytes, tuple[Array, Array, Array]] = {}  # of each set of key times: keys, basis, slopes
+    effects = []
+    for number in numbers:
+        times = variables.curves.curves[number].times
+        if times.tobytes() not in sampled:
+            keys = np.flatnonzero(variables.window.away(times) < variables.window.radius)
+            ahead, behind = (
+                variables.spline_basis(times[keys] + step) for step in (SLOPE_STEP_SECONDS, -SLOPE_STEP_SECONDS)
+            )
+            slopes = (ahead - behind) / (2 * SLOPE_STEP_SECONDS)
+            sampled[times.tobytes()] = keys, variables.spline_basis(times[keys]), slopes
+        keys, basis, slopes = sampled[times.tobytes()]
+        frames = []
+        for c in np.flatnonzero(owner[variables.moved] == number):
+            own = slice(int(variables.first[c]), int(variables.first[c + 1]))
+            column = int(within[variables.moved[c]])
+            frames.append(FrameEffect(keys, column, own, basis[:, own].copy(), slopes[:, own].copy()))
+        effects.append(CurveEffect(number, none, none, none, tuple(frames)))
+    return effects
 
 
 def _join_tables(tables: Sequence[PieceTable]) -> tuple[OffsetPieces, Array]:

@@ -36,7 +36,7 @@ from understudy.edit.solver.targets import (
 
 GOAL_WEIGHT = 1e8  # a gap of 1e-4 sizes costs as much as an offset of energy one
 CONSTRAINT_WEIGHT = 1e6  # a slip of a thousandth of the size costs as much: keys that cannot hold a pin give way
-TORN_DRIFT = 5e-3  # sizes, radians: constraints that slip further are held before the goals
+TORN_DRIFT = 0.015  # sizes, radians: constraints that slip further are held before the goals
 BLOCKED_GOAL_WEIGHT = 1e5  # of the goals then: as near as the constraints let them
 TIGHT_CONSTRAINT_WEIGHT = 3e7  # of a second search from there, which is kept where the goals stay met
 PATH_WEIGHT = 40.0  # of each sample of the path: a tenth of the size off costs 0.4
