@@ -155,13 +155,15 @@ class KeyGroup:
             self.values[:] = middle[:, None]
 
     def unflatten(self) -> None:
-        """Replace one key by two of the same value."""
-        last = self.target.shape[1] - 1
-        self.count = 2
-        self.keys[1] = last
-        self.state[:, :2, 1:] = 0.0
-        self.state[:, 1, 0] = self.state[:, 0, 0]
-        self.state[:, 0, 4] = self.state[:, 1, 2] = last / 3.0
+        """Replace one key by several of the same value: both ends and the pinned samples."""
+        self.pinned[[0, -1]] = True
+        at = np.flatnonzero(self.pinned)
+        value = self.state[:, :1, 0].copy()
+        self.count = len(at)
+        self.keys[: self.count] = at
+        self.state[:] = 0.0
+        self.state[:, : self.count, 0] = value
+        self.state[:, 1 : self.count, 2] = self.state[:, : self.count - 1, 4] = np.diff(at) / 3.0
 
     def insert(self, sample: int) -> None:
         """Insert a key on the curve at a sample that has none."""
@@ -244,7 +246,20 @@ class KeyGroup:
         self.count = saved[0]
         for name, array in zip(SAVED_FIELDS, saved[1]):
             setattr(self, name, array)
-        search_kernels.apply_change(world, self.columns, 0, self.values - new)
+        self._apply(world, self.values - new)
+
+    def update_values(self, world: WorldState) -> None:
+        """Sample the keys again, after a change of them."""
+        old = self.values
+        self.values = self.sample_columns()
+        self._apply(world, self.values - old)
+
+    def _apply(self, world: WorldState, delta: Array) -> None:
+        """Apply a change of the columns (n, M) to the world, where there is any."""
+        changed = np.flatnonzero(delta.any(axis=0))
+        if len(changed):
+            span = slice(int(changed[0]), int(changed[-1]) + 1)
+            search_kernels.apply_change(world, self.columns, span.start, np.ascontiguousarray(delta[:, span]))
 
     @cached_property
     def scratch(self) -> tuple[Array, Array, Array, Array]:

@@ -31,7 +31,7 @@ MIN_PLANTED_SECONDS = 0.1  # a foot in a run stays for 0.15
 PLANTED_POSITION_RATIO = 0.5  # of the tolerance that a planted joint may be off
 PLANTED_SPEED_FACTOR = 1.2  # times its top speed in the source nearby, that a planted joint may have
 PLANTED_WINDOW_SECONDS = 0.1  # on each side, that is nearby
-MIN_PLANTED_SPEED_HEIGHTS_S = 0.03  # heights a second that it may always have: 5 cm/s of a person
+MIN_PLANTED_SPEED_HEIGHTS_S = 0.01  # heights a second that it may always have: 2 cm/s of a person
 PLANTED_SHARE_HEIGHTS = 0.0012
 """Error of planted joints at which the search begins, in heights: 2 mm of a person. Curves with ten keys a second turn
 it into a few centimetres a second."""

@@ -296,9 +296,7 @@ def add_key(group: KeyGroup, world: WorldState, sample: int, aim: Array) -> slic
     samples = np.arange(group.target.shape[1])
     share = np.interp(samples, group.keys[k - 1 : k + 2], [0.0, 1.0, 0.0])
     group.target[:] = group.values + share * (aim - group.values)
-    values = group.sample_columns()
-    search_kernels.apply_change(world, group.columns, 0, values - group.values)
-    group.values = values
+    group.update_values(world)
     group.accept(world, group.attempt(world, k, 1e300, near))
     reach = search_kernels.REFIT_KEYS_EACH_SIDE
     return slice(int(group.keys[max(k - reach, 0)]), int(group.keys[min(k + reach, group.count - 1)]) + 1)
