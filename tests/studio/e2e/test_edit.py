@@ -22,6 +22,7 @@ from understudy.edit.goals import Point
 from understudy.edit.solver.objective_terms import path_of
 
 PAW = "b_RightHand_08"
+SHOULDER = "b_RightUpperArm_06"
 OTHERS = ("b_LeftHand_011", "b_LeftFoot02_018", "b_RightFoot02_022")
 TIMES = [i / 24 for i in range(17)]  # frames of the walk
 
@@ -147,8 +148,12 @@ def test_a_blocked_edit_shows_its_reason_and_offers(fox: Studio, page: Any, shot
     editing(page, fox, "Walk")
     paw = page.evaluate("name => window.understudy.edit.curve(name)", PAW)
     paw = show(page, PAW) if paw is None else paw
+    pins = len(state(page)["pins"])
+    show(page, SHOULDER)
+    page.locator(f'[data-testid="edit-curve"][data-name="{SHOULDER}"]').get_by_test_id("edit-pin").click()
+    page.wait_for_function("pins => window.understudy.edit.state().pins.length > pins", arg=pins)
     before, kept = state(page), content(fox, "Walk")
-    drag(page, paw, free_time(page), 150, -260, drop=False)
+    drag(page, paw, free_time(page), 80, -140, drop=False)  # further than the leg is long
     page.get_by_test_id("edit-blocked").wait_for(state="visible")
     reason = page.get_by_test_id("edit-why").inner_text()
     assert len(reason) > 15, "a sentence says why"
