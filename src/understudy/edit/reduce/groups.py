@@ -53,6 +53,7 @@ class KeyGroup:
     frame: int  # samples a frame: keys are on multiples of it
     cut: Array  # (M,) bool, samples at which a straight segment over a jump begins
     pinned: Array  # (M,) bool, samples that keep a key
+    corners: Array  # (M,) bool, those of them whose key begins broken
     cut_slopes: dict[int, Array]  # of cuts by their first sample: (n, 2) slopes at its two ends, units a second
     free_lengths: bool = True  # else every handle is a third of its segment long
     free_ends: bool = True
@@ -105,6 +106,7 @@ class KeyGroup:
         self.state[:, 0, 1], self.state[:, count - 1, 1] = rise[:, 0], rise[:, -1]
         self.state[:, :count, 3] = self.state[:, :count, 1]
         self.state[:, 1:count, 2] = self.state[:, : count - 1, 4] = spans / 3.0
+        self.broken[:, :count] = self.corners[at]
         for k in range(count - 1):
             if fit_kernels.is_straight(self.keys, k, self.cut):
                 self.broken[:, k : k + 2] = True

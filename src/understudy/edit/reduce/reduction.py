@@ -23,6 +23,7 @@ from understudy.character.rig.rig import PosedRig
 from understudy.checks import Array
 from understudy.edit.reduce import groups as key_groups
 from understudy.edit.reduce import landmarks, search, search_kernels, source
+from understudy.edit.reduce.fit_kernels import MIN_FITTED_SAMPLES
 from understudy.edit.reduce.groups import CONSTANT_TOLERANCE_RATIO, KeyGroup, group_columns
 from understudy.edit.reduce.search_kernels import WorldState
 from understudy.edit.reduce.source import ReducedCurves
@@ -259,7 +260,10 @@ class _Reduction:
         channel_of = np.searchsorted(given.channels.offsets, np.arange(len(lever)), side="right") - 1
         for columns in group_columns(given.channels, moving, keys == "shared"):
             cut: Array = np.any(cuts[np.unique(channel_of[columns])], axis=0)
-            pinned: Array = poses | cut | np.roll(cut, given.frame)
+            corners = cut | np.roll(cut, given.frame)
+            pinned: Array = poses | corners
+            if given.frame >= MIN_FITTED_SAMPLES:  # a frame has samples enough to be fitted, and need not be straight
+                cut = np.zeros(len(cut), bool)
             slopes = {int(m): self._cut_slopes(int(m), columns, channel_of) for m in np.flatnonzero(cut)}
             for column in columns if extremes else ():
                 peaks = landmarks.find_peaks(values[column], lever[column], given.frame)
@@ -269,7 +273,9 @@ class _Reduction:
                     pinned |= landmarks.away_from(pinned, peaks, given.sample_rate)
             levers = own_lever[columns], bound[columns]
             groups.append(
-                KeyGroup(columns, values[columns], *levers, given.frame, cut, pinned, slopes, self.free_lengths)
+                KeyGroup(
+                    columns, values[columns], *levers, given.frame, cut, pinned, corners, slopes, self.free_lengths
+                )
             )
         return groups
 
@@ -280,14 +286,14 @@ class _Reduction:
         cuts = np.zeros((len(given.channels), len(given.values)), bool)
         cuts[:, : -1 : given.frame] = frames.T
         self.cut_joints = np.zeros((given.frames, len(self.bones.parents)), bool)
-        for frame, number in np.argwhere(frames):
+        self.cut_times = given.start + np.flatnonzero(frames.any(axis=1)) / given.rate
+        for frame, number in np.argwhere(frames) if given.frame < MIN_FITTED_SAMPLES else ():
             joint = int(world.joint[given.channels.offsets[number]])
             if joint >= 0 and given.channels[number].kind in ROTATION_KINDS:  # others are straight in the source, too
                 self.cut_joints[frame, world.below[world.first[joint] : world.first[joint + 1]]] = True
         inside = np.repeat(self.cut_joints, given.frame, axis=0)[: len(given.values)]
         inside[:: given.frame] = False
         world.reach[inside] = world.reach_turn[inside] = 0.0
-        self.cut_times = given.start + np.flatnonzero(frames.any(axis=1)) / given.rate
         return cuts
 
     def _cut_slopes(self, sample: int, columns: Array, channel_of: Array) -> Array:
@@ -371,12 +377,10 @@ class _Reduction:
         inside = float(off[~counted].max(initial=0.0))
         if inside * self.strictness > self.tolerance:
             self.notes.append(f"between the two frames of a jump positions are up to {1e3 * inside:.3g} mm off")
-        elif (turn / self.angles)[~counted].max(initial=0.0) <= 1:
-            counted = np.ones(counted.shape, bool)
-        return self._report(curves, off * counted, turn * counted, used)
+        return self._report(curves, off, turn, used)
 
     def _counted(self, times: Array) -> Array:
-        """(M', J) bool: whether errors at these times count; not between the two frames of a cut."""
+        """(M', J) bool: whether the tolerance holds at these times; it need not between the two frames of a cut."""
         position = (times - self.given.start) * self.given.rate
         frame = np.clip(np.floor(position + 1e-6).astype(int), 0, self.given.frames - 1)
         between = np.abs(position - np.round(position)) > 1e-6
@@ -475,7 +479,7 @@ class _Reduction:
         cuts = self.cut_times
         if len(cuts):
             times = ", ".join(f"{time:.3g}" for time in cuts[:5]) + (", ..." if len(cuts) > 5 else "")
-            self.notes.append(f"channels jump from one frame to the next at {times} s; they run straight across it")
+            self.notes.append(f"channels jump from one frame to the next at {times} s; they have a key on both")
         return ReducedCurves(
             curves,
             float(off.max(initial=0.0)),

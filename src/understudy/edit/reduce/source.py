@@ -61,7 +61,8 @@ class SampledAnimation:
 class ReducedCurves:
     """The reduced curves, and their errors against the source, at its own frames and eight times as often.
 
-    Errors between the two frames of a cut do not count for the joints that jump there: `cuts` has the times.
+    Between the two frames of a cut the tolerance is not guaranteed for the joints that jump there, though their errors
+    count: `cuts` has the times.
     """
 
     curves: Curves
