@@ -70,7 +70,7 @@ def test_a_hand_is_dragged_at_once_and_the_release_tells_the_truth(walker: Edito
     assert {foot["joint"] for foot in begun["feet"]} == {"LeftFoot", "RightFoot"}
     goal = np.add(begun["place"], (0.0, 0.1, 0.03)).tolist()
     outcome = walker.drag(begun["gesture"], to=goal)
-    assert outcome["radius"] == pytest.approx(0.45) and not outcome["released"] and outcome["change"] is None
+    assert outcome["radius"] == pytest.approx(0.5) and not outcome["released"] and outcome["change"] is None
     final = release(walker, begun["gesture"])
     change = final["change"]
     assert final["reached"] and final["number"] == outcome["number"]

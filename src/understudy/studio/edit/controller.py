@@ -47,7 +47,7 @@ def edit_controller(session: Session) -> EditController:
     return controller
 
 
-async def staged_controller(session: Session) -> EditController:
+async def controller_on_stage(session: Session) -> EditController:
     """The edit controller of a session, when the stage is not about to change.
 
     Pages know the state of an edit before its source is on stage, and send requests at once; these wait here.

@@ -32,7 +32,7 @@ from understudy.studio.edit.constraints import (
     with_limit,
     without_constraint,
 )
-from understudy.studio.edit.controller import EditController, edit_controller, open_clip, staged_controller
+from understudy.studio.edit.controller import EditController, edit_controller, open_clip, controller_on_stage
 from understudy.studio.edit.drags import DragProtocol, DragResult, DragTarget
 from understudy.studio.edit.edit_clip import DragUpdate, change_entry, stance_entry
 from understudy.studio.edit.key_edits import channel_numbers
@@ -68,7 +68,7 @@ async def open_edit(session: Session, request: edit.EditOpen) -> edit.EditOpened
 @handles_request(edit.EditCurve)
 async def show_curve(session: Session, request: edit.EditCurve) -> edit.EditCurveShown:
     """Show or hide a motion curve."""
-    controller = await staged_controller(session)
+    controller = await controller_on_stage(session)
     editing = controller.editing
     curves = controller.visible_motion_curves(controller.entry)
     known = next((each for each in curves if request.curve in (each.curve,) or each.point == request.point), None)
@@ -100,7 +100,7 @@ async def show_curve(session: Session, request: edit.EditCurve) -> edit.EditCurv
 @handles_request(edit.EditGhosts)
 async def ghosts(session: Session, request: edit.EditGhosts) -> None:
     """Set the times of the ghosts."""
-    controller = await staged_controller(session)
+    controller = await controller_on_stage(session)
     view = controller.editing.view
     view.ghosts = tuple(min(each, view.seconds) for each in request.times)
     async with controller.edit_lock:
@@ -110,7 +110,7 @@ async def ghosts(session: Session, request: edit.EditGhosts) -> None:
 @handles_request(edit_keys.EditGraph)
 async def graph(session: Session, request: edit_keys.EditGraph) -> None:
     """Set the channels and the range of the graph editor."""
-    controller = await staged_controller(session)
+    controller = await controller_on_stage(session)
     editing = controller.editing
     numbers = tuple(channel_numbers(editing.committed, request.channels))
     stop = editing.view.seconds if request.stop is None else request.stop
@@ -125,7 +125,7 @@ async def graph(session: Session, request: edit_keys.EditGraph) -> None:
 @handles_request(edit.EditBegin)
 async def begin(session: Session, request: edit.EditBegin) -> edit.EditBegun:
     """Begin to drag a point between keys."""
-    controller = await staged_controller(session)
+    controller = await controller_on_stage(session)
     editing, constraints = controller.editing, controller.constraints
     point = point_of(request.point)
     controller.suggestions.clear()
@@ -139,7 +139,7 @@ async def begin(session: Session, request: edit.EditBegin) -> edit.EditBegun:
 @handles_request(edit.EditPoseBegin)
 async def begin_pose(session: Session, request: edit.EditPoseBegin) -> edit.EditBegun:
     """Begin to drag a point of the pose."""
-    controller = await staged_controller(session)
+    controller = await controller_on_stage(session)
     editing, constraints = controller.editing, controller.constraints
     point, pins = point_of(request.point), [point_of(each) for each in request.pins]
     controller.suggestions.clear()
@@ -183,7 +183,7 @@ async def drag_pose(session: Session, request: edit.EditPoseDrag) -> None:
 
 
 async def _apply_drag(session: Session, request: edit.EditDrag | edit.EditPoseDrag, goal: DragTarget) -> None:
-    controller = await staged_controller(session)
+    controller = await controller_on_stage(session)
     if request.gesture != controller.gesture or not controller.gesture:
         return
     editing = controller.editing
@@ -275,7 +275,7 @@ async def end_pose(session: Session, request: edit.EditPoseEnd) -> edit.EditEnde
 
 
 async def _finish_drag(session: Session, gesture: int, commit: bool) -> edit.EditEnded:
-    controller = await staged_controller(session)
+    controller = await controller_on_stage(session)
     suggestions = controller.suggestions
     editing = controller.editing
     async with controller.edit_lock:
@@ -327,7 +327,7 @@ def _announce_release(
 @handles_request(edit.EditAcceptSuggestion)
 async def accept(session: Session, request: edit.EditAcceptSuggestion) -> edit.EditEnded:
     """Accept a suggestion: its curves and constraints, as one undo step."""
-    controller = await staged_controller(session)
+    controller = await controller_on_stage(session)
     suggestions = controller.suggestions
     blocked, suggestion = suggestions.get_suggestion(request.which)
     async with controller.edit_lock:
@@ -346,7 +346,7 @@ async def accept(session: Session, request: edit.EditAcceptSuggestion) -> edit.E
 @handles_request(edit_keys.EditPin)
 async def pin(session: Session, request: edit_keys.EditPin) -> edit_keys.EditConstraintId:
     """Pin the path of a point."""
-    controller = await staged_controller(session)
+    controller = await controller_on_stage(session)
     _check_point(controller, request.point)
     new = PinEntry(_id(request.held), request.point, True, request.orientation, request.start, request.stop)
     pin_of(new, 0.0)  # raises if its times make no sense
@@ -360,7 +360,7 @@ async def pin(session: Session, request: edit_keys.EditPin) -> edit_keys.EditCon
 @handles_request(edit_keys.EditContact)
 async def contact(session: Session, request: edit_keys.EditContact) -> edit_keys.EditConstraintId:
     """Add a contact; the curves are solved for it at once."""
-    controller = await staged_controller(session)
+    controller = await controller_on_stage(session)
     _check_point(controller, request.point)
     new = ContactEntry(_id(request.held), request.point, request.start, request.stop, request.orientation)
     entry = with_constraint(controller.entry, new)
@@ -385,7 +385,7 @@ async def solve_contact(controller: EditController, entry: EditEntry, new: Conta
 @handles_request(edit_keys.EditHold)
 async def hold(session: Session, request: edit_keys.EditHold) -> edit_keys.EditConstraintId:
     """Hold the position of a point at one time."""
-    controller = await staged_controller(session)
+    controller = await controller_on_stage(session)
     _check_point(controller, request.point)
     if request.time > controller.editing.view.seconds + 1e-6:
         raise InvalidInput(
@@ -400,14 +400,14 @@ async def hold(session: Session, request: edit_keys.EditHold) -> edit_keys.EditC
 @handles_request(edit_keys.EditRelease)
 async def release(session: Session, request: edit_keys.EditRelease) -> None:
     """Remove a constraint."""
-    controller = await staged_controller(session)
+    controller = await controller_on_stage(session)
     controller.put(without_constraint(controller.entry, request.held), "release")
 
 
 @handles_request(edit_keys.EditHoldFeet)
 async def hold_feet(session: Session, request: edit_keys.EditHoldFeet) -> None:
     """Hold the feet that stand, or do not."""
-    controller = await staged_controller(session)
+    controller = await controller_on_stage(session)
     note = "let the feet go" if request.hold is False else "hold the feet"
     controller.put(replace(controller.entry, hold_feet=request.hold), note)
 
@@ -415,7 +415,7 @@ async def hold_feet(session: Session, request: edit_keys.EditHoldFeet) -> None:
 @handles_request(edit_keys.EditHoldFoot)
 async def hold_foot(session: Session, request: edit_keys.EditHoldFoot) -> None:
     """Let one foot go during a stance, or hold it again."""
-    controller = await staged_controller(session)
+    controller = await controller_on_stage(session)
     stances = [each for each in controller.state().feet if each.joint == request.joint]
     stance = next((each for each in stances if each.start - 1e-6 <= request.time <= each.stop + 1e-6), None)
     if stance is None:
@@ -429,7 +429,7 @@ async def hold_foot(session: Session, request: edit_keys.EditHoldFoot) -> None:
 @handles_request(edit_keys.EditLimit)
 async def limit(session: Session, request: edit_keys.EditLimit) -> None:
     """Limit a column. For an angle of a joint with quaternion keys, the keys become Euler angles first."""
-    controller = await staged_controller(session)
+    controller = await controller_on_stage(session)
     new = LimitEntry(request.target, request.column, request.low, request.high)
     if request.low is None and request.high is None:
         controller.put(with_limit(controller.entry, new), f"remove the limit of {request.target}")
@@ -453,7 +453,7 @@ async def limit(session: Session, request: edit_keys.EditLimit) -> None:
 @handles_request(edit_keys.EditStiffness)
 async def stiffness(session: Session, request: edit_keys.EditStiffness) -> None:
     """Set the stiffness of a joint."""
-    controller = await staged_controller(session)
+    controller = await controller_on_stage(session)
     entry = controller.entry
     values = {name: value for name, value in entry.stiffness.items() if name != request.target}
     if request.value is not None:

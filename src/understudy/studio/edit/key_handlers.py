@@ -15,7 +15,7 @@ from understudy.edit.solver.sqp import SolverSettings
 from understudy.errors import InvalidInput
 from understudy.studio.edit import key_edits, poses
 from understudy.studio.edit.constraints import point_of
-from understudy.studio.edit.controller import EditController, staged_controller
+from understudy.studio.edit.controller import EditController, controller_on_stage
 from understudy.studio.edit.edit_clip import change_entry
 from understudy.studio.edit.reduction import reduce_animation
 from understudy.studio.edit.view import CharacterView
@@ -40,7 +40,7 @@ async def key(session: Session, request: edit_keys.EditKey) -> edit.EditEnded:
         numbers = key_edits.channel_numbers(curves, request.channels)
         return keys.insert_key(curves, request.time + origin, [curves.curves[i].channel for i in numbers])
 
-    return await _commit(await staged_controller(session), insert, f"key at {request.time:.4g} s")
+    return await _commit(await controller_on_stage(session), insert, f"key at {request.time:.4g} s")
 
 
 @handles_request(edit_keys.EditUnkey)
@@ -51,13 +51,13 @@ async def unkey(session: Session, request: edit_keys.EditUnkey) -> edit.EditEnde
         numbers = key_edits.channel_numbers(curves, request.channels)
         return keys.remove_key(curves, request.time + origin, [curves.curves[i].channel for i in numbers])
 
-    return await _commit(await staged_controller(session), remove, f"remove the keys at {request.time:.4g} s")
+    return await _commit(await controller_on_stage(session), remove, f"remove the keys at {request.time:.4g} s")
 
 
 @handles_request(edit_keys.EditCopyPose)
 async def copy_pose(session: Session, request: edit_keys.EditCopyPose) -> None:
     """Copy the pose at a time."""
-    controller = await staged_controller(session)
+    controller = await controller_on_stage(session)
     editing = controller.editing
     async with controller.edit_lock:
         controller.pose = await controller.work(poses.copy_pose, editing.view.curves, request.time + editing.origin)
@@ -67,7 +67,7 @@ async def copy_pose(session: Session, request: edit_keys.EditCopyPose) -> None:
 @handles_request(edit_keys.EditPastePose)
 async def paste_pose(session: Session, request: edit_keys.EditPastePose) -> edit.EditEnded:
     """Set the copied pose as keys."""
-    controller = await staged_controller(session)
+    controller = await controller_on_stage(session)
     pose = controller.pose
     if pose is None:
         raise InvalidInput("there is no pose to paste; copy one first")
@@ -88,7 +88,9 @@ async def tween(session: Session, request: edit_keys.EditTween) -> edit.EditEnde
         numbers = key_edits.channel_numbers(curves, request.channels)
         return poses.tween_pose(curves, request.time + origin, request.share, numbers)
 
-    return await _preview_or_commit(await staged_controller(session), interpolate, request.final, "a pose between keys")
+    return await _preview_or_commit(
+        await controller_on_stage(session), interpolate, request.final, "a pose between keys"
+    )
 
 
 @handles_request(edit_keys.EditKeys)
@@ -98,7 +100,7 @@ async def change_keys(session: Session, request: edit_keys.EditKeys) -> edit.Edi
     def change(curves: Curves, origin: float) -> Curves:
         return key_edits.apply_key_changes(curves, request, origin)
 
-    return await _preview_or_commit(await staged_controller(session), change, request.final, _history_note(request))
+    return await _preview_or_commit(await controller_on_stage(session), change, request.final, _history_note(request))
 
 
 def _history_note(request: edit_keys.EditKeys) -> str:
@@ -119,7 +121,7 @@ def _history_note(request: edit_keys.EditKeys) -> str:
 @handles_request(edit_keys.EditAbandon)
 async def abandon(session: Session, request: edit_keys.EditAbandon) -> None:
     """End a preview: go back to the committed curves."""
-    controller = await staged_controller(session)
+    controller = await controller_on_stage(session)
     editing = controller.editing
     async with controller.edit_lock:
         controller.gesture = 0
@@ -129,7 +131,7 @@ async def abandon(session: Session, request: edit_keys.EditAbandon) -> None:
 @handles_request(edit.EditSketch)
 async def draw(session: Session, request: edit.EditSketch) -> edit.EditSketched:
     """Let a point follow a stroke, or show how it would."""
-    controller = await staged_controller(session)
+    controller = await controller_on_stage(session)
     editing, constraints = controller.editing, controller.constraints
     start, stop = request.start + editing.origin, request.stop + editing.origin
     point = point_of(request.point)
@@ -191,7 +193,7 @@ def _sketched(outcome: EditResult, origin: float) -> edit.EditSketched:
 @handles_request(edit.EditReduce)
 async def reduce_clip(session: Session, request: edit.EditReduce) -> edit.EditReduced:
     """Reduce the original clip to few keys: as a preview, or as one undo step."""
-    controller = await staged_controller(session)
+    controller = await controller_on_stage(session)
     editing, entry = controller.editing, controller.entry
     last = controller.reduction
     if last.job is not None:
