@@ -32,7 +32,7 @@ from understudy.studio.edit.constraints import (
     with_limit,
     without_constraint,
 )
-from understudy.studio.edit.controller import EditController, edit_controller, open_clip, controller_on_stage
+from understudy.studio.edit.controller import EditController, controller_on_stage, edit_controller, open_clip
 from understudy.studio.edit.drags import DragProtocol, DragResult, DragTarget
 from understudy.studio.edit.edit_clip import DragUpdate, change_entry, stance_entry
 from understudy.studio.edit.key_edits import channel_numbers
