@@ -282,7 +282,7 @@ class _Reduction:
     def _find_cuts(self, lever: Array) -> Array:
         """(N, M) bool: the samples at which a cut of each channel begins; errors within it do not count."""
         given, world = self.given, self.world
-        frames = landmarks.find_cuts(given.channels, given.values, lever[:, 0], given.frame)  # (F - 1, N)
+        frames = landmarks.find_cuts(given.channels, given.values, lever.min(axis=1), given.frame)  # (F - 1, N)
         cuts = np.zeros((len(given.channels), len(given.values)), bool)
         cuts[:, : -1 : given.frame] = frames.T
         self.cut_joints = np.zeros((given.frames, len(self.bones.parents)), bool)
