@@ -181,11 +181,14 @@ def test_bodies_are_posed_at_keys(robot: Studio, page: Any, shot: Callable[..., 
     editing(page, robot, "Wave")
     hand = show(page, HAND)
     page.keyboard.press("Shift+ArrowLeft")  # to the beginning: earlier tests have been elsewhere
-    page.get_by_test_id("edit-at-key").get_by_text("At a key of 20").wait_for()
+    page.get_by_test_id("edit-at-key").get_by_text("At a key of").wait_for()
+    start = stage_time(page)
     page.keyboard.press("b")
     page.wait_for_function("() => window.understudy.edit.view().posing")
     page.keyboard.press("ArrowUp")
-    page.get_by_test_id("edit-at-key").get_by_text("At a key of 1 of").wait_for()
+    later = """start => document.querySelector('[role="slider"][aria-label="Time"]').ariaValueNow > start + 0.01"""
+    page.wait_for_function(later, arg=start)
+    page.get_by_test_id("edit-at-key").get_by_text("At a key of").wait_for()
     before, at = state(page), where(page, hand, stage_time(page))
     page.wait_for_function(HAND_IS_DRAWN, arg=at)
     pulled(page, [(at["x"] + i, at["y"] - 2 * i) for i in range(10)], drop=False)
