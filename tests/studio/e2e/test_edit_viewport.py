@@ -175,6 +175,7 @@ def test_a_joint_is_found_by_name_before_the_character_is_drawn(robot: Studio, p
             )
     page.locator(f'[data-testid="edit-curve"][data-name="{name}"]').get_by_test_id("edit-hide").click()
     page.wait_for_function("name => window.understudy.edit.curve(name) === null", arg=name)
+    assert page.get_by_test_id("edit-add-joint").is_enabled(), "the field goes on taking names"
 
 
 def test_bodies_are_posed_at_keys(robot: Studio, page: Any, shot: Callable[..., Path]) -> None:

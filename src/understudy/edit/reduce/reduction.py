@@ -33,7 +33,6 @@ from understudy.maths import euler
 Progress = Callable[[int, int], None]
 
 DEFAULT_TOLERANCE_M = 0.01
-DEFAULT_ANGLE_RAD = float(np.radians(2.0))  # of callers that ask for an angle of their own
 DEFAULT_WEIGHT_TOLERANCE = 0.01  # of shape weights and other controls
 KEY_MODES = ("poses", "fewest", "shared", "free")  # "free" is the name of "fewest" in version 0.1
 HANDLE_MODES = ("free", "thirds")

@@ -6,7 +6,6 @@ SEARCH_RATE_HZ samples a second, from the animation's own interpolation. Keys ar
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -159,18 +158,6 @@ def sample_at(animation: Clip | Curves, times: Array) -> dict[tuple[str, str], A
     return {(c.target, c.kind): values[:, offsets[i] : offsets[i + 1]] for i, c in enumerate(animation.channels)}
 
 
-def convert_rotations(clip: Clip, rotations: str) -> Clip:
-    """The clip with rotations of the kind `rotations`."""
-    channels, offsets = list(clip.channels), clip.channels.offsets
-    columns = [clip.values[:, int(a) : int(b)] for a, b in itertools.pairwise(offsets)]
-    if rotations == "euler":
-        _to_euler(channels, columns, 1)
-    elif rotations == "quaternion":
-        _to_quaternions(channels, columns)
-    metadata = (clip.labels, clip.about, clip.moments)
-    return Clip(clip.name, channels, np.concatenate(columns, axis=1), clip.rate, clip.start, *metadata)
-
-
 def smoothest_euler_angles(rotations: Array, frame: int) -> list[tuple[str, Array]]:
     """For rotations (M, R, 4) of R joints, the Euler order with the smoothest angles, and these angles (M, 3).
 
@@ -208,14 +195,3 @@ def _to_quaternions(channels: list[Channel], columns: list[Array]) -> None:
         if channel.kind == "euler":
             columns[i] = quaternion.unroll(euler.from_euler(columns[i], "".join(channel.columns)))
             channels[i] = Channel(channel.target, "rotation")
-
-
-def split_at_cuts(clip: Clip) -> list[Clip]:
-    """The clip itself: `reduce_keys` keeps cuts of single channels, and needs no pieces. For callers of version 0.1."""
-    return [clip]
-
-
-def stitch_cuts(clip: Clip, parts: list[ReducedCurves]) -> ReducedCurves:
-    """The only piece of a clip. For callers of version 0.1."""
-    (whole,) = parts
-    return whole

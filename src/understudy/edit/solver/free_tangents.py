@@ -86,10 +86,7 @@ class TangentVariables:
     @cached_property
     def _flat(self) -> tuple[PackedCurves, Array]:
         """The curves of the columns, packed, and the number of each column there."""
-        owner, within = owners(self.curves, self.columns)
-        used, number = np.unique(owner, return_inverse=True)
-        flat = PackedCurves([self.curves.curves[i] for i in used])
-        return flat, flat.offsets[number.reshape(-1)] + within
+        return pack_columns(self.curves, self.columns)
 
     def sample(self, grid: Grid, v: Array) -> Array:
         """(S, n) the values for variables v (N,)."""
@@ -115,14 +112,7 @@ class TangentVariables:
     def changeable_spans(self, of: Array) -> list[Range]:
         """The time spans in which any of the columns `of` (n,) bool can change, joined where they touch."""
         moves = (self.variable >= 0).any(axis=1) & of[self.column]
-        spans = sorted(zip(self.pieces.t0[moves].tolist(), (self.pieces.t0 + self.pieces.d)[moves].tolist()))
-        joined: list[Range] = []
-        for a, b in spans:
-            if joined and a <= joined[-1][1]:
-                joined[-1] = (joined[-1][0], max(b, joined[-1][1]))
-            else:
-                joined.append((a, b))
-        return joined
+        return join_spans(self.pieces.t0[moves], self.pieces.d[moves])
 
     def apply_to_curves(self, v: Array) -> Curves:
         """The animation with the handles for variables (N,)."""
@@ -200,6 +190,25 @@ def owners(curves: Curves, columns: Array) -> tuple[Array, Array]:
     offsets = curves.channels.offsets
     owner = np.searchsorted(offsets, columns, side="right") - 1
     return owner, columns - offsets[owner]
+
+
+def pack_columns(curves: Curves, columns: Array) -> tuple[PackedCurves, Array]:
+    """The curves of the columns (n,), packed, and the number (n,) of each column there."""
+    owner, within = owners(curves, columns)
+    used, number = np.unique(owner, return_inverse=True)
+    packed = PackedCurves([curves.curves[i] for i in used])
+    return packed, packed.offsets[number.reshape(-1)] + within
+
+
+def join_spans(start: Array, length: Array) -> list[Range]:
+    """The spans of time (G,), in order, joined where they touch."""
+    joined: list[Range] = []
+    for a, b in sorted(zip(start.tolist(), (start + length).tolist())):
+        if joined and a <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(b, joined[-1][1]))
+        else:
+            joined.append((a, b))
+    return joined
 
 
 def is_seamless(curve: Curve) -> bool:

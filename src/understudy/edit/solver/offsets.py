@@ -31,7 +31,7 @@ from understudy import checks
 from understudy.character import Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP, bezier_segments
 from understudy.checks import Array
-from understudy.edit.solver.free_tangents import Range, is_seamless, owners
+from understudy.edit.solver.free_tangents import Range, is_seamless, join_spans, owners, pack_columns
 from understudy.edit.solver.segments import Grid, OffsetGrid, PackedCurves
 from understudy.maths import bezier, quaternion
 
@@ -176,10 +176,7 @@ class OffsetVariables:
     @cached_property
     def _flat(self) -> tuple[PackedCurves, Array]:
         """The curves of the columns, packed, and the number of each column there."""
-        owner, within = owners(self.curves, self.columns)
-        used, number = np.unique(owner, return_inverse=True)
-        flat = PackedCurves([self.curves.curves[i] for i in used])
-        return flat, flat.offsets[number.reshape(-1)] + within
+        return pack_columns(self.curves, self.columns)
 
     @property
     def changeable_columns(self) -> Array:
@@ -202,14 +199,7 @@ class OffsetVariables:
         """The time spans in which any of the columns `of` (n,) bool can change, joined where they touch."""
         pieces, column = self.pieces, np.repeat(self.moved, np.diff(self.pieces.first))
         moves = of[column] & (pieces.variable >= 0).any(axis=1)
-        spans = sorted(zip(pieces.start[moves].tolist(), (pieces.start + pieces.length)[moves].tolist()))
-        joined: list[Range] = []
-        for a, b in spans:
-            if joined and a <= joined[-1][1]:
-                joined[-1] = (joined[-1][0], max(b, joined[-1][1]))
-            else:
-                joined.append((a, b))
-        return joined
+        return join_spans(pieces.start[moves], pieces.length[moves])
 
     def apply_to_curves(self, z: Array) -> Curves:
         """The animation with the offsets for variables z (N,)."""

@@ -17,8 +17,6 @@ from understudy.character import Clip, Curves
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.edit.reduce import reduce_keys
-from understudy.edit.reduce.reduction import DEFAULT_ANGLE_RAD
-from understudy.edit.reduce.source import convert_rotations, split_at_cuts, stitch_cuts
 from understudy.maths import quaternion
 from understudy.studio.jobs import Job
 
@@ -94,42 +92,25 @@ def reduce_animation(
 
     With `shared` all channels have their keys at the same times, as poses: more keys, and longer gaps between them.
     """
-    keys = "shared" if shared else "free"
-    began = time.perf_counter()
-    turn = DEFAULT_ANGLE_RAD if angle is None else angle
-    if isinstance(animation, Clip) and animation.rate >= 2 * PREVIEW_RATE_HZ:
-        curves = _reduce_capture(animation, rig, tolerance, turn, keys, progress)
+    began, step = time.perf_counter(), key_step(animation)
+    capture = isinstance(animation, Clip) and animation.rate >= 2 * PREVIEW_RATE_HZ
+    reduced = reduce_keys(
+        animation,
+        rig,
+        tolerance=tolerance,
+        angle=angle,
+        keys="shared" if shared else "fewest",
+        rotations="euler",
+        loop=False if capture else None,
+        rate=animation.rate / step if step > 1 else None,
+        progress=progress,
+    )
+    curves, error, error_angle = reduced.curves, reduced.error_m, reduced.error_angle
+    if capture:
         error, error_angle = max_deviation(animation, curves, rig)
-    else:
-        whole = reduce_keys(
-            animation, rig, tolerance=tolerance, angle=turn, keys=keys, rotations="euler", progress=progress
-        )
-        curves, error, error_angle = whole.curves, whole.error_m, whole.error_angle
+        curves = _with_rate(curves, animation.rate / int(animation.rate / PREVIEW_RATE_HZ))
     seconds = time.perf_counter() - began
     return ReductionPreview(curves, curves.key_count, count_keys(animation), error, error_angle, seconds)
-
-
-def _reduce_capture(clip: Clip, rig: PosedRig, tolerance: float, angle: float, keys: str, progress: Progress) -> Curves:
-    """Reduce a fast capture between its cuts: keys on every few frames, errors at all frames between them.
-
-    A reduction measures at frames and midway between them. If every second frame may have a key, these are all frames.
-    """
-    whole, rate = convert_rotations(clip, "euler"), clip.rate / key_step(clip)
-    parts = [
-        reduce_keys(
-            _with_rate(original_keys(piece), rate),
-            rig,
-            tolerance=tolerance,
-            angle=angle,
-            keys=keys,
-            loop=False,
-            progress=progress,
-        )
-        for piece in split_at_cuts(whole)
-    ]
-    curves = stitch_cuts(whole, parts).curves if len(parts) > 1 else parts[0].curves
-    shown = clip.rate / int(clip.rate / PREVIEW_RATE_HZ)
-    return Curves(clip.name, curves.curves, clip.labels, shown, clip.about, clip.moments)
 
 
 def _with_rate(curves: Curves, rate: float) -> Curves:
