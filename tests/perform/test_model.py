@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from tests.learned import lamp_model, lamp_rig
 from understudy import cast, storage
 from understudy.character import rig
 from understudy.errors import BadFile, InvalidInput
+from understudy.perform.behaviours import Behaviour
 from understudy.perform.model import PerformanceModel, check_character
 
 
@@ -87,3 +89,19 @@ def test_a_model_of_another_character() -> None:
     penguin = rig.rig_of(cast.load("penguin").character())
     with pytest.raises(InvalidInput, match="the model was learned from another character: 'penguin' lacks 'Root"):
         check_character(lamp_model(), penguin.channels, "penguin")
+
+
+def test_behaviours_are_saved(tmp_path: Path) -> None:
+    told = {"hop": Behaviour("act", 0.7, stop=2.0, returns="sad", stays=True), "sad": Behaviour("cycle", period=5.5)}
+    model = replace(lamp_model(), behaviours=told)
+    model.save(tmp_path / "lamp.understudy")
+    assert PerformanceModel.load(tmp_path / "lamp.understudy").behaviours == told
+
+
+def test_a_file_without_behaviours_is_hovered_in(saved: Path, tmp_path: Path) -> None:
+    header, arrays = storage.read(saved)
+    del header["behaviours"]
+    storage.write(tmp_path / "old.understudy", header, arrays)
+    model = PerformanceModel.load(tmp_path / "old.understudy")
+    assert model.behaviours == {}
+    assert {model.label_behaviour(label)[1].kind for label in model.labels} == {"hover"}

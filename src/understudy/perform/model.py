@@ -18,7 +18,8 @@ from understudy import checks, storage
 from understudy.character import Channels
 from understudy.checks import Array
 from understudy.errors import BadFile, InvalidInput, UnderstudyError, join_names
-from understudy.perform import bridges
+from understudy.perform import behaviours, bridges
+from understudy.perform.behaviours import Behaviour
 from understudy.perform.bridges import Bridges
 from understudy.perform.features.encoder import PoseEncoder
 from understudy.perform.pose_space import PoseSpace, Segment
@@ -43,6 +44,7 @@ class PerformanceModel:
     cast: str = ""  # the built-in character, or "" where the character is embedded
     embedded: bytes = b""  # its GLB
     notes: tuple[str, ...] = ()
+    behaviours: Dictionary[str, Behaviour] = field(default_factory=dict)  # by clip; a clip without one is hovered in
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -70,6 +72,12 @@ class PerformanceModel:
             if len(matching) != 1:
                 checks.one_of(name, "clip", (s.clip for _, s in every))
         return matching[0]
+
+    def label_behaviour(self, label: str) -> tuple[Segment, Behaviour]:
+        """The clip that a label plays while it is shown, and what that clip does."""
+        segments = self.space(label).segments
+        number, behaviour = behaviours.label_behaviour([segment.clip for segment in segments], self.behaviours)
+        return segments[number], behaviour
 
     def route(self, start: str, goal: str) -> tuple[Bridges, ...]:
         """The bridges to cross from one label to another."""
@@ -102,6 +110,7 @@ class PerformanceModel:
         """Write the model, whole or not at all; `settings` are those that it was fitted with."""
         header: dict[str, Any] = {"kind": FILE_KIND, "settings": dict(settings or {}), "cast": self.cast}
         header |= {"notes": list(self.notes), "poses": list(self.poses), "spaces": []}
+        header["behaviours"] = {clip: behaviour.header() for clip, behaviour in self.behaviours.items()}
         header["encoder"] = self.encoder.header()
         arrays: dict[str, Array] = {f"encoder.{name}": array for name, array in self.encoder.arrays().items()}
         arrays |= {"weights": self.weights, "metric": self.metric}
@@ -148,6 +157,8 @@ class PerformanceModel:
                 str(header["cast"]),
                 arrays["character"].tobytes(),
                 tuple(map(str, header["notes"])),
+                # files of version 0.1 have no behaviours
+                {str(clip): Behaviour(**fields) for clip, fields in header.get("behaviours", {}).items()},
             )
             model._check()
         except UnderstudyError as error:

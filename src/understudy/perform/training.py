@@ -23,6 +23,7 @@ from understudy.errors import InvalidInput
 from understudy.gp.gplvm import GPLVM, SparseGPLVM
 from understudy.maths.threads import map_in_threads
 from understudy.perform import bridges
+from understudy.perform.behaviours import find_behaviours
 from understudy.perform.features.encoder import PoseEncoder
 from understudy.perform.features.reduction import FeaturePca
 from understudy.perform.features.weights import FeatureWeights, weigh_features
@@ -189,6 +190,7 @@ def fit_library(
         cast,
         embedded,
         library.notes,
+        find_behaviours(library.rig, {take.clip: take.rows for take in library.takes}, rate),
     )
 
 
