@@ -87,6 +87,49 @@ def test_a_changed_byte_is_refused_or_does_no_harm(
             np.testing.assert_array_equal(arrays[name], ARRAYS[name])
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 99),
+    frames=st.integers(1, 40),
+    size=st.floats(1e-6, 1e3),
+    offset=st.sampled_from([0.0, 1.0, -4e3]),
+)
+def test_packed_frames_are_off_by_half_a_step_at_most(seed: int, frames: int, size: float, offset: float) -> None:
+    rng = np.random.default_rng(seed)
+    motion = (offset + size * np.cumsum(rng.normal(size=(frames, 5)), axis=0)).astype(np.float32)
+    motion[:, 2] = 0.25  # a column that does not move
+    packed = storage.pack_frames(motion)
+    again = storage.unpack_frames(packed)
+    half_step = np.ptp(motion, axis=0).astype(float) / storage.PACKED_STEPS / 2
+    rounding = np.abs(motion).max(axis=0) * np.finfo(np.float32).eps
+    assert (
+        again.dtype == np.float32 and (np.abs(again - motion.astype(float)).max(axis=0) <= half_step + rounding).all()
+    )
+    assert np.array_equal(again[:, 2], motion[:, 2])
+    assert np.array_equal(storage.unpack_frames(storage.pack_frames(again)), again)  # nothing is lost twice
+
+
+def test_packed_frames_that_do_not_fit_are_refused() -> None:
+    packed = storage.pack_frames(np.zeros((4, 3), np.float32))
+    for name, value in (
+        ("codes", packed["codes"][:, :2]),
+        ("codes", packed["codes"].astype(np.uint16)),
+        ("range", packed["range"] * np.nan),
+    ):
+        with pytest.raises(InvalidInput):
+            storage.unpack_frames({**packed, name: value})
+
+
+def test_a_compressed_file_holds_the_same(written: Path, tmp_path: Path) -> None:
+    header, arrays = storage.read(written)
+    for name in ("c.understudy", "d.understudy"):
+        storage.write(tmp_path / name, header, {**arrays, "even": np.zeros(9000)}, compressed=True)
+    again = storage.read(tmp_path / "c.understudy")[1]
+    assert all(np.array_equal(again[name], value) for name, value in arrays.items())
+    assert (tmp_path / "c.understudy").stat().st_size < 9000
+    assert (tmp_path / "c.understudy").read_bytes() == (tmp_path / "d.understudy").read_bytes()
+
+
 def rewritten(path: Path, header: object) -> Path:
     with zipfile.ZipFile(path, "w") as archived:
         archived.writestr("header.json", header if isinstance(header, (str, bytes)) else json.dumps(header))
@@ -96,8 +139,8 @@ def rewritten(path: Path, header: object) -> Path:
 @pytest.mark.parametrize(
     ("header", "said"),
     [
-        ({"format": "understudy", "version": 2}, "was written by a newer understudy"),
-        ({"format": "understudy", "version": 0}, "should have a version of 1 to 1, but has 0"),
+        ({"format": "understudy", "version": 3}, "was written by a newer understudy"),
+        ({"format": "understudy", "version": 0}, "should have a version of 1 to 2, but has 0"),
         ({"format": "understudy"}, "should have a version"),
         ({"format": "understudy", "version": True}, "should have a version"),
         ({"format": "other", "version": 1}, "is not an understudy file"),

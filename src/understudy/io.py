@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from understudy import cast, formats, storage
 from understudy.cast import member_of_cast, open_asset
@@ -25,10 +25,16 @@ if TYPE_CHECKING:
     from understudy.perform.script_run import Performance
     from understudy.transfer.retargeter import Retargeter
 
-    Learnt = PoseModel | FaceGraph | Retargeter | Skin
-    Moving = Asset | Character | Clip | Curves | Performance
+    Learnt: TypeAlias = PoseModel | FaceGraph | Retargeter | Skin
+    Moving: TypeAlias = Asset | Character | Clip | Curves | Performance
 
 LEARNT_ENDING = ".understudy"
+LEARNT_KINDS = {  # by the kind in the header; to import all of them takes a second, so only the one opened is
+    "pose model": "perform.pose_model.PoseModel",
+    "face graph": "express.face_graph.FaceGraph",
+    "retargeter": "transfer.retargeter.Retargeter",
+    "skin": "deform.skin.Skin",
+}
 VIDEO_ENDINGS = (".mp4", ".webm", ".gif")
 SHOW_ENDINGS = (".png", *VIDEO_ENDINGS, ".html")
 SHEET_PICTURES = 12  # pictures of a contact sheet
@@ -75,16 +81,14 @@ def _is_deformer(path: Path) -> bool:
 
 
 def _load_learnt(path: Path) -> Learnt:
-    from understudy.deform.skin import Skin
-    from understudy.express.face_graph import FaceGraph
-    from understudy.perform.pose_model import PoseModel
-    from understudy.transfer.retargeter import Retargeter
+    from importlib import import_module
 
-    kinds = {"pose model": PoseModel, "face graph": FaceGraph, "retargeter": Retargeter, "skin": Skin}
     kind = "skin" if path.suffix.lower() == ".npz" else storage.read_header(path).get("kind", "pose model")
-    if kind not in kinds:
-        raise BadFile(path, f"holds a {kind!r}, which this version does not know; known: {', '.join(kinds)}")
-    return kinds[kind].load(path)  # type: ignore[attr-defined]
+    if kind not in LEARNT_KINDS:
+        raise BadFile(path, f"holds a {kind!r}, which this version does not know; known: {', '.join(LEARNT_KINDS)}")
+    module, _, name = LEARNT_KINDS[kind].rpartition(".")
+    learnt: Learnt = getattr(import_module(f"understudy.{module}"), name).load(path)
+    return learnt
 
 
 def save(thing: Moving | Bake | Learnt, path: str | Path, character: Character | None = None) -> tuple[str, ...]:

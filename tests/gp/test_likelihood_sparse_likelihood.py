@@ -6,8 +6,8 @@ from tests.gp.poses import slope_along
 from tests.gp.test_likelihood import KERNEL, with_number
 
 from understudy.gp.covariance import Kernel
-from understudy.gp.gplvm import exact_mapping
 from understudy.gp.likelihood import JITTER_VARIANCE_RATIO, Likelihood, SparseLikelihood
+from understudy.gp.mapping import LatentMapping
 
 pytestmark = pytest.mark.usefixtures("single")
 
@@ -75,7 +75,7 @@ def test_the_gradient_by_the_kernel(data, place, numba, monkeypatch):
 
 def test_with_all_frames_the_mapping_is_the_exact_one(data):
     y, x = data
-    sparse, exact = SparseLikelihood(y / 2.0, ALL).mapping(x, KERNEL, 2.0), exact_mapping(x, KERNEL, y, 2.0)
+    sparse, exact = LatentMapping.from_frames(x, KERNEL, y, 2.0, ALL), LatentMapping.from_frames(x, KERNEL, y, 2.0)
     where = np.random.default_rng(2).normal(size=(9, 3))
     assert np.allclose(sparse.mean(where), exact.mean(where), atol=1e-4)
     assert np.allclose(sparse.variance(where), exact.variance(where), atol=1e-4)

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from tests.gp.poses import clips, slope_along
 
 from understudy.errors import InvalidInput
 from understudy.gp.covariance import Kernel
-from understudy.gp.gplvm import exact_mapping
 from understudy.gp.mapping import LatentMapping
 
 pytestmark = pytest.mark.usefixtures("single")
@@ -18,7 +20,7 @@ KERNEL = Kernel(variance=1.2, length=0.9, noise=0.01)
 def trained():
     poses, _, _ = clips()
     latents = 2 * poses[:, :3] / poses[:, 0].std()
-    return exact_mapping(latents, KERNEL, poses, 0.7), latents, poses
+    return LatentMapping.from_frames(latents, KERNEL, poses, 0.7), latents, poses
 
 
 def test_it_is_the_gaussian_process_prediction(trained):
@@ -64,7 +66,7 @@ def test_far_from_all_data_the_prior_is_left(trained):
 def test_among_dense_data_the_noise_is_left():
     rng = np.random.default_rng(3)
     latents = rng.uniform(-0.3, 0.3, size=(400, 2))
-    mapping = exact_mapping(latents, KERNEL, np.sin(latents), 1.0)
+    mapping = LatentMapping.from_frames(latents, KERNEL, np.sin(latents), 1.0)
     variance = mapping.variance(rng.uniform(-0.2, 0.2, size=(20, 2)))
     assert (variance >= KERNEL.noise).all() and (variance < 1.05 * KERNEL.noise).all()
 
@@ -77,22 +79,56 @@ def test_where_the_variance_is_clamped_it_has_no_slope(trained):
     assert np.allclose(value, -0.5 * clamped.outputs * np.log(KERNEL.noise))
 
 
-def test_arrays_and_back(trained):
-    mapping = trained[0]
-    again = LatentMapping.from_arrays(mapping.arrays())
+def stored(mapping):
+    """The arrays of a file of version 0.1, which holds every matrix."""
+    kernel = np.array([mapping.kernel.variance, mapping.kernel.length, mapping.kernel.noise, mapping.scale])
+    return {"points": mapping.points, "weights": mapping.weights, "precision": mapping.precision, "kernel": kernel}
+
+
+@pytest.mark.parametrize("inducing", [None, np.arange(0, 40, 3)])
+def test_arrays_and_back(trained, inducing):
+    _, latents, poses = trained
+    mapping = LatentMapping.from_frames(latents, KERNEL, poses, 0.7, inducing)
+    again = LatentMapping.from_arrays(mapping.arrays(), latents, poses)
+    old = LatentMapping.from_arrays(stored(mapping), latents, poses)
     x = np.random.default_rng(4).normal(size=(3, 3))
-    assert np.array_equal(again.mean(x), mapping.mean(x)) and np.array_equal(again.variance(x), mapping.variance(x))
-    assert (again.kernel, again.scale) == (mapping.kernel, mapping.scale)
+    for other in (again, old, LatentMapping.from_arrays(old.arrays(), latents, poses)):
+        assert np.array_equal(other.mean(x), mapping.mean(x)) and np.array_equal(other.variance(x), mapping.variance(x))
+        assert (other.kernel, other.scale) == (mapping.kernel, mapping.scale)
+    assert sum(array.nbytes for array in mapping.arrays().values()) < 200  # nothing that follows from the frames
+
+
+def test_matrices_are_computed_once_they_are_needed(trained):
+    _, latents, poses = trained
+    mapping = LatentMapping.from_frames(latents, KERNEL, poses, 0.7)
+    assert "_matrices" not in vars(mapping)
+    with ThreadPoolExecutor(8) as pool:
+        every = list(pool.map(lambda _: (mapping.weights, mapping.precision), range(8)))
+    for weights, precision in every:
+        assert np.array_equal(weights, every[0][0]) and np.array_equal(precision, every[0][1])
+    assert np.allclose(every[0][1] @ KERNEL.matrix(latents), np.eye(len(latents)), atol=1e-8)
+    assert np.array_equal(pickle.loads(pickle.dumps(mapping)).weights, mapping.weights)  # noqa: S301
 
 
 def test_arrays_that_make_no_mapping_are_refused(trained):
-    arrays = trained[0].arrays()
+    mapping, latents, poses = trained
+    arrays = stored(mapping)
+    with pytest.raises(InvalidInput, match="a mapping should have 'kernel', but has nothing"):
+        LatentMapping.from_arrays({}, latents, poses)
     with pytest.raises(InvalidInput, match="a mapping should have 'weights'"):
-        LatentMapping.from_arrays({name: value for name, value in arrays.items() if name != "weights"})
+        LatentMapping.from_arrays({name: value for name, value in arrays.items() if name != "weights"}, latents, poses)
     with pytest.raises(InvalidInput, match="precision should have shape"):
-        LatentMapping.from_arrays({**arrays, "precision": arrays["precision"][:-1]})
+        LatentMapping.from_arrays({**arrays, "precision": arrays["precision"][:-1]}, latents, poses)
     with pytest.raises(InvalidInput, match="points should be finite"):
-        LatentMapping.from_arrays({**arrays, "points": arrays["points"] * np.nan})
+        LatentMapping.from_arrays({**arrays, "points": arrays["points"] * np.nan}, latents, poses)
+    with pytest.raises(InvalidInput, match="inducing"):
+        LatentMapping.from_arrays({"kernel": arrays["kernel"], "inducing": np.array([0, 999])}, latents, poses)
+
+
+def test_frames_of_no_difference_have_no_mapping():
+    same = np.zeros((5, 2))
+    with pytest.raises(InvalidInput, match="singular"):
+        _ = LatentMapping.from_frames(same, Kernel(1.0, 1.0, 1e-30), same, 1.0).weights
 
 
 def test_it_is_frozen(trained):

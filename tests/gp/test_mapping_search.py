@@ -6,8 +6,7 @@ from tests.gp.poses import clips
 
 from understudy.errors import InvalidInput
 from understudy.gp.covariance import Kernel
-from understudy.gp.gplvm import exact_mapping
-from understudy.gp.mapping import MAX_STEP_LENGTHS
+from understudy.gp.mapping import MAX_STEP_LENGTHS, LatentMapping
 from understudy.maths import scg
 
 pytestmark = pytest.mark.usefixtures("single")
@@ -17,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("single")
 def trained():
     poses, _, _ = clips()
     latents = 2 * poses[:, :3] / poses[:, 0].std()
-    return exact_mapping(latents, Kernel(1.0, 1.0, 1e-3), poses, 1.0), latents
+    return LatentMapping.from_frames(latents, Kernel(1.0, 1.0, 1e-3), poses, 1.0), latents
 
 
 def distance(mapping, y, x):

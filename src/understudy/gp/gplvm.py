@@ -50,7 +50,7 @@ from understudy.gp.likelihood import Likelihood, LikelihoodGradient, SparseLikel
 from understudy.gp.mapping import LatentMapping, latents_of
 from understudy.gp.priors import ConnectivityPrior, DynamicsPrior, RandomWalk, TimeCovariance
 from understudy.gp.training import Progress, TrainingStage
-from understudy.maths import cholesky, lbfgs, scg
+from understudy.maths import lbfgs, scg
 from understudy.maths.threads import one_thread
 
 METHODS = ("lbfgs", "scg")
@@ -116,7 +116,7 @@ class GPLVM(Estimator):
             vector, self.objective_ = training.run_stages(optimiser, stages, first, mark, progress, checkpoint)
             latents, self.kernel_ = objectives[-1].unpack(vector)
             self.latents_ = checks.freeze(np.ascontiguousarray(latents))
-            self.mapping_ = exact_mapping(self.latents_, self.kernel_, poses, scale)
+            self.mapping_ = LatentMapping.from_frames(self.latents_, self.kernel_, poses, scale)
         return self
 
     def objectives(self, observations: Array, segments: Array, times: Array) -> list[GplvmObjective]:
@@ -193,10 +193,7 @@ class SparseGPLVM(Estimator):
             )
             latents, self.kernel_ = whole.unpack(vector)
             self.latents_ = checks.freeze(np.ascontiguousarray(latents))
-            mapping = likelihood.mapping(self.latents_, self.kernel_, scale)
-        if mapping is None:
-            raise InvalidInput("the covariance of the inducing points is singular: are all frames the same?")
-        self.mapping_ = mapping
+            self.mapping_ = LatentMapping.from_frames(self.latents_, self.kernel_, poses, scale, self.inducing_)
         return self
 
     def transform(self, Y: ArrayLike) -> tuple[Array, Array]:
@@ -332,13 +329,3 @@ def initial_latents(observations: Array, times: Array, dimensions: int) -> Array
         waves = np.stack([np.sin((q + 1) * np.pi * phase) for q in range(missing)], axis=1)
         latents = np.concatenate([latents, 0.05 * waves], axis=1)
     return np.ascontiguousarray(latents)
-
-
-def exact_mapping(latents: Array, kernel: Kernel, poses: Array, scale: float) -> LatentMapping:
-    """The mapping whose points are the training frames: weights = K^-1 Y, precision = K^-1."""
-    inverse = kernel.matrix(latents)
-    if not cholesky.cholesky_in_place(inverse):
-        raise InvalidInput("the covariance of the latents is singular: are all frames the same?")
-    cholesky.inverse_in_place(inverse)
-    precision = np.triu(inverse) + np.triu(inverse, 1).T
-    return LatentMapping(latents, kernel, precision @ poses, precision, scale)

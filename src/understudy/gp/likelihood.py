@@ -33,7 +33,6 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.gp.covariance import Kernel
-from understudy.gp.mapping import LatentMapping
 from understudy.maths import cholesky, jit
 
 FAILED_LOG_LIKELIHOOD = -np.inf
@@ -154,8 +153,11 @@ class SparseLikelihood:
         by_kernel = np.array([by_variance, by_length + among.kernel[1], -(b**2) * by_b])
         return LikelihoodGradient(float(value), by_points, by_kernel)
 
-    def mapping(self, points: Array, kernel: Kernel, scale: float) -> LatentMapping | None:
-        """The mapping from the inducing points: weights = (K_uu + b K_uf K_fu)^-1 b K_uf Y, in the data's units."""
+    def solve(self, points: Array, kernel: Kernel, scale: float) -> tuple[Array, Array] | None:
+        """Weights (K_uu + b K_uf K_fu)^-1 b K_uf Y (P, D), in the data's units, and precision (P, P) of the mapping.
+
+        None where the covariance of the inducing points has no inverse.
+        """
         parts = self._parts(points, kernel)
         if parts is None:
             return None
@@ -164,7 +166,7 @@ class SparseLikelihood:
         lower, inverse, _, p, _ = parts
         precision = _solve_both_sides(lower, np.eye(len(inverse)) - inverse)
         weights = blas.dtrsm(scale / kernel.noise, lower, p, lower=1, trans_a=1)
-        return LatentMapping(points[self.inducing], kernel, weights, precision, scale)
+        return weights, precision
 
     def _parts(self, points: Array, kernel: Kernel) -> tuple[Array, Array, Array, Array, Array] | None:
         """L, B^-1, B (P, P), p and V Y (P, D); K_uf stays in the buffer. None where K_uu has no factor."""

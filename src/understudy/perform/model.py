@@ -123,7 +123,7 @@ class PerformanceModel:
         header["bridges"] = [[b.first, b.second, b.threshold, b.wide] for b in self.bridges]
         for number, pair in enumerate(self.bridges):
             arrays |= {f"bridges{number}.{name}": getattr(pair, name) for name in BRIDGE_ARRAYS}
-        storage.write(path, header, arrays)
+        storage.write(path, header, arrays, compressed=True)
 
     @classmethod
     def load(cls, path: str | Path) -> PerformanceModel:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from understudy import checks, storage
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.gp.mapping import LatentMapping
@@ -119,15 +120,16 @@ class PoseSpace:
         return np.asarray(np.linalg.norm(np.concatenate(steps), axis=1) * self.rate)
 
     def parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """The space for a file: a header of plain values, and arrays."""
+        """The space for a file: a header of plain values, and arrays, in the precision that a file keeps."""
         header = {
             "label": self.label,
             "rate": self.rate,
             "home": self.home,
             "segments": [[s.clip, s.start, s.stop] for s in self.segments],
         }
-        arrays = {"latents": self.latents, "features": self.features}
-        arrays |= {f"reduction.{name}": array for name, array in self.reduction.arrays().items()}
+        arrays = {"latents": self.latents}
+        arrays |= {f"features.{name}": array for name, array in storage.pack_frames(self.features).items()}
+        arrays |= {f"reduction.{name}": array.astype(np.float32) for name, array in self.reduction.arrays().items()}
         arrays |= {f"mapping.{name}": array for name, array in self.mapping.arrays().items()}
         return header, arrays
 
@@ -139,17 +141,19 @@ class PoseSpace:
             return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
 
         segments = tuple(Segment(str(clip), int(start), int(stop)) for clip, start, stop in header["segments"])
-        latents, features = arrays["latents"], arrays["features"]
+        latents = checks.array(arrays["latents"], "latents", ("N", "Q"))
+        features = arrays["features"] if "features" in arrays else storage.unpack_frames(below("features."))
         ends = [0, *(segment.stop for segment in segments)]
         if [segment.start for segment in segments] != ends[:-1] or not ends[-1] == len(latents) == len(features):
             raise InvalidInput(f"the segments of label {header['label']!r} should cover its {len(latents)} frames")
         home = int(header["home"])
         if not 0 <= home < len(latents):
             raise InvalidInput(f"the home of label {header['label']!r} should be one of its frames, but is {home}")
+        reduction = FeaturePca.from_arrays(below("reduction."))
         return cls(
             str(header["label"]),
-            FeaturePca.from_arrays(below("reduction.")),
-            LatentMapping.from_arrays(below("mapping.")),
+            reduction,
+            LatentMapping.from_arrays(below("mapping."), latents, reduction.reduce(features)),
             latents,
             features,
             segments,

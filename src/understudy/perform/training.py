@@ -101,7 +101,7 @@ def fit_label(job: LabelFit, progress: Progress | None = None) -> PoseSpace:
     checkpoint = None if job.kept is None else job.kept / f"{job.key}.part.npz"
     learner.fit(y, segments, times, progress, checkpoint)
     stops = np.cumsum(lengths)
-    space = PoseSpace(
+    learnt = PoseSpace(
         job.label,
         reduction,
         learner.mapping_,
@@ -110,9 +110,10 @@ def fit_label(job: LabelFit, progress: Progress | None = None) -> PoseSpace:
         tuple(Segment(clip, int(stop - n), int(stop)) for clip, stop, n in zip(job.clips, stops, lengths)),
         job.rate,
     )
+    parts = learnt.parts()
     if finished is not None:
-        storage.write(finished, *space.parts())
-    return space
+        storage.write(finished, *parts)
+    return PoseSpace.from_parts(*parts)  # to the bit what a file keeps: a saved model performs as this one does
 
 
 def fit_library(
