@@ -25,6 +25,7 @@ from understudy.perform.features.root_motion import GroundFrame
 from understudy.perform.layers.layer import Layer, LayerContext, apply_layer
 from understudy.perform.model import PerformanceModel, check_character
 from understudy.perform.runtime import latent_path, particle, sequencer
+from understudy.perform.runtime.cycles import step_cycles
 from understudy.perform.runtime.planner import Planner
 from understudy.perform.runtime.sequencer import VelocityLimit
 from understudy.perform.runtime.state import (
@@ -37,6 +38,9 @@ from understudy.perform.runtime.state import (
     PerformerState,
     PlanSegment,
     ReplayClip,
+    RideCycle,
+    SelfSteppingSegment,
+    StillPose,
     mix_sources,
     replace_state,
 )
@@ -49,6 +53,8 @@ MIN_RADIUS_RATIO, MAX_RADIUS_RATIO = 0.25, 2.0
 # A particle that arrives faster than this at the point to hold would be thrown back by the constraint, so it brakes on
 # a path first. The hover itself is slower.
 MAX_ARRIVAL_RADII_PER_S = 2.0
+# Streams of the random force: a source has one for its particle and one for the phase of its cycle.
+STREAMS_PER_SOURCE, STREAMS_PER_CHARACTER = 2, 64
 
 
 class Performer:
@@ -330,23 +336,41 @@ def _keeps_plan(command: Command) -> bool:
 
 
 def step_sources(planner: Planner, states: Sequence[PerformerState]) -> list[tuple[BlendSource, ...]]:
-    """The sources of each state in the next frame."""
+    """The sources of each state in the next frame.
+
+    Particles of one label move together, and so do the sources on one cycle. Any other segment steps its own source.
+    """
     moved = [[_launch_path(_next_segment(source), 1 / planner.rate) for source in state.sources] for state in states]
     by_label: dict[str, list[tuple[int, int]]] = {}
+    by_cycle: dict[str, list[tuple[int, int]]] = {}
     for i, sources in enumerate(moved):
         for j, source in enumerate(sources):
-            if isinstance(source.current_segment, ReplayClip):
-                sources[j] = _step_replay(source, source.current_segment, planner.rate)
+            segment = source.current_segment
+            if isinstance(segment, ReplayClip):
+                sources[j] = _step_replay(source, segment, planner.rate)
+            elif isinstance(segment, StillPose):
+                sources[j] = replace_state(source, rate=np.zeros_like(source.rate), cursor=source.cursor + 1)
+            elif isinstance(segment, SelfSteppingSegment):
+                sources[j] = segment.step(planner, source, states[i])
+            elif isinstance(segment, RideCycle):
+                by_cycle.setdefault(segment.clip, []).append((i, j))
             else:
                 by_label.setdefault(source.label, []).append((i, j))
-    for label, places in by_label.items():
-        sources = [moved[i][j] for i, j in places]
-        streams = np.array([2 * states[i].seed + j for i, j in places])
-        for (i, j), source in zip(
-            places, _step_particles(planner, label, sources, [states[i] for i, _ in places], streams)
-        ):
-            moved[i][j] = source
+    for groups, step in ((by_label, _step_particles), (by_cycle, _step_cycles)):
+        for name, places in groups.items():
+            sources = [moved[i][j] for i, j in places]
+            streams = np.array([STREAMS_PER_CHARACTER * states[i].seed + STREAMS_PER_SOURCE * j for i, j in places])
+            for (i, j), source in zip(places, step(planner, name, sources, [states[i] for i, _ in places], streams)):
+                moved[i][j] = source
     return [tuple(sources) for sources in moved]
+
+
+def _step_cycles(
+    planner: Planner, clip: str, sources: Sequence[BlendSource], states: Sequence[PerformerState], streams: Array
+) -> list[BlendSource]:
+    cycle = planner.cycle(clip)
+    constants, runtime = planner.cycle_constants(clip), planner.runtimes[cycle.label]
+    return step_cycles(cycle, runtime, constants, sources, states, streams, planner.seed, planner.rate)
 
 
 def _next_segment(source: BlendSource) -> BlendSource:

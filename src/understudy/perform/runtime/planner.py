@@ -17,11 +17,15 @@ import numpy as np
 from understudy.checks import Array
 from understudy.errors import InvalidInput, join_names
 from understudy.maths import resample
+from understudy.perform.behaviours import CYCLE, Behaviour
 from understudy.perform.bridges import Bridges
 from understudy.perform.commands import GoTo, Idle, Mix, PlayClip, Transition, clip_time
 from understudy.perform.features.encoder import TRAVEL_FEATURE_NAMES
 from understudy.perform.model import PerformanceModel
+from understudy.perform.pose_space import Segment
 from understudy.perform.runtime import latent_path
+from understudy.perform.runtime.cycles import Cycle
+from understudy.perform.runtime.forces import MotionConstants
 from understudy.perform.runtime.label_runtime import LabelRuntimes, PoseRange
 from understudy.perform.runtime.state import (
     ChooseBranch,
@@ -72,11 +76,32 @@ class Planner:
         self.model, self.rate, self.seed = model, rate, seed
         self.runtimes = LabelRuntimes(model.spaces)
         self.range = PoseRange.from_model(model)
+        self._cycles: dict[str, Cycle] = {}
+        self._cycle_constants: dict[str, MotionConstants] = {}
         self.pace = rate / model.rate  # performed frames for each frame of the clips
         # (G,) the features that are velocities over the ground
         self.travel = np.array(
             [i for i, name in enumerate(model.encoder.names) if name in TRAVEL_FEATURE_NAMES], np.int64
         )
+
+    def behaviour(self, label: str) -> tuple[Segment, Behaviour]:
+        """The clip that shows a label, and what it does."""
+        return self.model.label_behaviour(label)
+
+    def cycle(self, clip: str) -> Cycle:
+        """A clip as a cycle; made on first use."""
+        if clip not in self._cycles:
+            label, segment = self.model.clip(clip)
+            behaviour = self.model.behaviours.get(segment.clip) or Behaviour(CYCLE)
+            self._cycles[clip] = Cycle.from_clip(self.model.space(label), segment, behaviour)
+        return self._cycles[clip]
+
+    def cycle_constants(self, clip: str) -> MotionConstants:
+        """The constants of the particle on a cycle; found on first use."""
+        if clip not in self._cycle_constants:
+            cycle = self.cycle(clip)
+            self._cycle_constants[clip] = cycle.motion_constants(self.model, self.runtimes[cycle.label])
+        return self._cycle_constants[clip]
 
     @cached_property
     def speed(self) -> float:

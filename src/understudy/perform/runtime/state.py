@@ -1,20 +1,24 @@
 """State of a performance: everything that changes while a character performs.
 
 It is passed in and returned, so a performance replays exactly. A command is planned into segments; each frame follows
-the first. `FollowPath` and `HoldSegment` take time and are led by the particle, `ReplayClip` takes time and shows
-training frames; `CrossBridge`, `ChooseBranch` and `JoinSource` happen between two frames.
+the first. `FollowPath` and `HoldSegment` take time and are led by the particle, `RideCycle` shows a cycle with its
+variation, `ReplayClip` training frames, `StillPose` one pose, and a `SelfSteppingSegment` what it computes itself;
+`CrossBridge`, `ChooseBranch` and `JoinSource` happen between two frames.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from understudy.checks import Array
 from understudy.maths import springs
 from understudy.perform.features.root_motion import GroundFrame
+
+if TYPE_CHECKING:
+    from understudy.perform.runtime.planner import Planner
 
 FADE_SECONDS = 0.8  # in which a second blend source fades in or out
 SETTING_CHANGE_SECONDS = 0.5  # in which liveliness or stillness changes by one
@@ -58,6 +62,34 @@ class ReplayClip:
 
 
 @dataclass(frozen=True, eq=False)
+class RideCycle:
+    """Go on in a cycle until the next command. The source's `memory` is a `cycles.CycleState`."""
+
+    clip: str
+    speed: float = 1.0  # over that of the library
+    exact: bool = False  # as it was made, without variation
+
+
+@dataclass(frozen=True, eq=False)
+class StillPose:
+    """Show one pose exactly, until the next command."""
+
+    features: Array  # (E,)
+    latent: Array  # (Q,)
+
+
+class SelfSteppingSegment:
+    """Base of segments that compute the frames of their source themselves, until the next command.
+
+    A segment is frozen data; what changes from frame to frame is kept in the `memory` of its source.
+    """
+
+    def step(self, planner: Planner, source: BlendSource, state: PerformerState) -> BlendSource:
+        """The source one frame of `planner.rate` later: features, rate, cursor and memory."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
 class ChooseBranch:
     """Go to another of several points, stay near it for a while, and choose again."""
 
@@ -75,7 +107,17 @@ class JoinSource:
     weight: float
 
 
-PlanSegment = FollowPath | HoldSegment | CrossBridge | ReplayClip | ChooseBranch | JoinSource
+PlanSegment = (
+    FollowPath
+    | HoldSegment
+    | CrossBridge
+    | ReplayClip
+    | RideCycle
+    | StillPose
+    | SelfSteppingSegment
+    | ChooseBranch
+    | JoinSource
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +140,7 @@ class BlendSource:
     weight_rate: float = 0.0  # a second, at the start of the fade
     fade_start: int = 0  # frame
     fade: float = FADE_SECONDS
+    memory: Any = None  # what the current segment keeps from frame to frame
 
     @property
     def current_segment(self) -> PlanSegment:
@@ -108,6 +151,14 @@ class BlendSource:
     def is_replaying(self) -> bool:
         """Whether it shows training frames."""
         return isinstance(self.current_segment, ReplayClip)
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether its segment goes on until the next command."""
+        segment = self.plan[0]
+        if isinstance(segment, HoldSegment):
+            return segment.frames is None
+        return isinstance(segment, RideCycle | StillPose | SelfSteppingSegment)
 
     @property
     def is_segment_over(self) -> bool:
