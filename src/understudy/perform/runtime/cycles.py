@@ -41,12 +41,15 @@ if TYPE_CHECKING:
 
 PHASE_SPEED_DEVIATION = 0.03  # of the speed, root mean square: a person's stride time varies by 2 to 4 %
 MIN_PHASE_SMOOTHNESS_PERIODS = 0.5  # the speed changes within half a period or more slowly
-VARIATION_RATIO = 0.06  # of the clip's spread: less is not seen, twice as much accelerates limbs visibly
-DEVIATION_SECONDS = 0.06  # time constant of d: less lets the kernels tremble, more delays the style by a frame or two
+MIN_SMOOTHNESS_PERIODS = 0.25  # of the particle's force: in a slow idle a quick variation would be the quickest motion
+VARIATION_RATIO = 0.08  # of the clip's spread: half is not seen, twice as much accelerates limbs visibly
+# Time constant of d, the longer of the two: less lets the kernels tremble, more leaves no variation.
+DEVIATION_SECONDS, DEVIATION_PERIODS = 0.06, 0.06
 # Liveliness below which the variation fades instead of the radius shrinking, and the greatest that has an effect.
 MIN_LIFE_RATIO, MAX_LIFE_RATIO = 0.25, 2.0
 MIN_FRAME_GAP = 0.25  # frames before the end of a period that a frame repeats the first
 MIN_CYCLE_FRAMES = 3
+PHASE_STREAM = 1 << 40  # from the stream of a particle to that of its phase
 CALIBRATION_PHASES, CALIBRATION_COPIES, CALIBRATION_STEPS = 32, 8, 12
 
 
@@ -151,9 +154,16 @@ class Cycle:
         for _ in range(CALIBRATION_STEPS):
             middle = 0.5 * (low + high)
             low, high = (middle, high) if stray(middle) < VARIATION_RATIO * spread else (low, middle)
-        smoothness = runtime.forces.smoothness
+        smoothness = max(runtime.forces.smoothness, MIN_SMOOTHNESS_PERIODS * self.period)
         amplitude = amplitude_for(high / smoothness, smoothness, curve.shape[1])
-        return replace(runtime.forces, radius=high, amplitude=amplitude, a=sqrt(curve.shape[1]) * amplitude)
+        return replace(
+            runtime.forces,
+            radius=high,
+            amplitude=amplitude,
+            a=sqrt(curve.shape[1]) * amplitude,
+            smoothness=smoothness,
+            drag=1 / smoothness,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +209,7 @@ def step_cycles(
         constants: Of `Cycle.motion_constants`.
         sources: M sources whose first segment is a `RideCycle`.
         states: The states (M) that they belong to.
-        streams: (M,) streams of the random force; the next one of each is that of the phase.
+        streams: (M,) streams of the random force.
         seed: Seed of the random force.
         rate: Frames a second.
 
@@ -217,12 +227,14 @@ def step_cycles(
     memories: list[CycleState] = [source.memory for source in sources]
     phase = np.array([memory.phase for memory in memories])
     smoothness = max(constants.smoothness, MIN_PHASE_SMOOTHNESS_PERIODS * cycle.period)
-    xi = particle.forces_at(seed, streams + 1, times, dt, 1, smoothness, 1)[:, 1, 0]
+    xi = particle.forces_at(seed, streams + PHASE_STREAM, times, dt, 1, smoothness, 1)[:, 1, 0]
     varied = 1 + PHASE_SPEED_DEVIATION * np.minimum(lively, MAX_LIFE_RATIO) * xi
     steps = np.array(speeds) * np.maximum(varied, 0.0) * (dt / cycle.period)
-    before = cycle.latents_at(phase - np.nan_to_num([memory.step for memory in memories]))
-    before[np.isnan([memory.step for memory in memories])] = np.nan
-    now, then = cycle.latents_at(phase), cycle.latents_at(phase + steps)
+    last = np.array([memory.step for memory in memories])
+    first = np.isnan(last)
+    before, now, then = (cycle.latents_at(phase + shift) for shift in (-np.where(first, 0.0, last), 0.0, steps))
+    before[first] = np.nan
+    velocity = np.where(first[:, None], (then - now) / dt, np.array([source.velocity for source in sources]))
     force = particle.forces_at(
         seed, streams, times, dt, particle.SUBSTEPS_PER_FRAME, constants.smoothness, now.shape[1]
     )
@@ -232,7 +244,7 @@ def step_cycles(
         runtime.density,
         constants,
         np.array([source.x for source in sources]),
-        np.array([source.velocity for source in sources]),
+        velocity,
         now,
         then,
         radius,
@@ -244,13 +256,14 @@ def step_cycles(
     gain = np.minimum(lively / MIN_LIFE_RATIO, 1.0)[:, None]
     goals = gain * (runtime.space.features_of(x) - runtime.space.features_of(then))
     carried = cycle.features_at(phase + steps)
-    decay = np.exp(-dt / DEVIATION_SECONDS)
+    tau = max(DEVIATION_SECONDS, DEVIATION_PERIODS * cycle.period)
+    decay = np.exp(-dt / tau)
     result = []
     for m, (source, memory) in enumerate(zip(sources, memories)):
         away = memory.deviation - goals[m]
-        drift = memory.deviation_rate + away / DEVIATION_SECONDS
+        drift = memory.deviation_rate + away / tau
         deviation = goals[m] + decay * (away + drift * dt)
-        deviation_rate = decay * (memory.deviation_rate - drift * (dt / DEVIATION_SECONDS))
+        deviation_rate = decay * (memory.deviation_rate - drift * (dt / tau))
         features = carried[m] + deviation
         result.append(
             replace_state(

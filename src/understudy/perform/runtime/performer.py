@@ -53,8 +53,8 @@ MIN_RADIUS_RATIO, MAX_RADIUS_RATIO = 0.25, 2.0
 # A particle that arrives faster than this at the point to hold would be thrown back by the constraint, so it brakes on
 # a path first. The hover itself is slower.
 MAX_ARRIVAL_RADII_PER_S = 2.0
-# Streams of the random force: a source has one for its particle and one for the phase of its cycle.
-STREAMS_PER_SOURCE, STREAMS_PER_CHARACTER = 2, 64
+# Streams of the random force: one for each source of a character.
+STREAMS_PER_CHARACTER = 2
 
 
 class Performer:
@@ -359,7 +359,7 @@ def step_sources(planner: Planner, states: Sequence[PerformerState]) -> list[tup
     for groups, step in ((by_label, _step_particles), (by_cycle, _step_cycles)):
         for name, places in groups.items():
             sources = [moved[i][j] for i, j in places]
-            streams = np.array([STREAMS_PER_CHARACTER * states[i].seed + STREAMS_PER_SOURCE * j for i, j in places])
+            streams = np.array([STREAMS_PER_CHARACTER * states[i].seed + j for i, j in places])
             for (i, j), source in zip(places, step(planner, name, sources, [states[i] for i, _ in places], streams)):
                 moved[i][j] = source
     return [tuple(sources) for sources in moved]
