@@ -14,7 +14,7 @@ from tests.cli.acrobat import acrobat
 
 from understudy import formats
 from understudy.errors import InvalidInput
-from understudy.studio.connection import call_handler
+from understudy.studio.app import call_handler
 from understudy.studio.document import Document
 from understudy.studio.messages.shell import Notice, SetPlaying
 from understudy.studio.project import Origin, Project

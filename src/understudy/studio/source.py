@@ -9,8 +9,8 @@ A frame has a header of 32 bytes, then float32 values, all little-endian:
 | 1 joints | B | S | B matrices (3 rows of 4) world_from_joint, then S shape weights |
 | 2 vertices | V | 0 | V positions; the page computes the normals |
 | 3 crowd | characters | floats of each | rows |
-| 4 motion curves | N curves | F frames | see `studio.edit.curve_frames` |
-| 5 graph | N columns | S samples | see `studio.edit.curve_frames` |
+| 4 motion curves | N curves | F frames | see `studio.edit.view` |
+| 5 graph | N columns | S samples | see `studio.edit.view` |
 | 6 ghosts | N | words of each | N times (s), then N payloads of form 1 or 2, as on the stage |
 
 The streams are 0 the stage, 1 the crowd, 2 motion curves, 3 the graph editor, 4 ghosts.

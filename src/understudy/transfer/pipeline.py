@@ -28,7 +28,7 @@ from understudy.character.body.poses import PoseSequence, clip_of
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.transfer.baselines import GaussianProcess
-from understudy.transfer.contact_correspondence import follow_phases, match_contacts
+from understudy.transfer.contact_goals import follow_phases, match_contacts
 from understudy.transfer.mapping import MappingResult, PoseMapping
 from understudy.transfer.measures import size_ratio
 from understudy.transfer.pairs import PosePairs

@@ -1,6 +1,6 @@
 """Contact correction: contact points are still and on the floor while they are down [Yamane 2010, 5.2].
 
-The steps, in their order; phases are known before (`contacts`, `contact_correspondence`):
+The steps, in their order; phases are known before (`contacts`, `contact_goals`):
 
     stance_of            what the figure stands on: legs, detached feet, or a base (`standing_base`)
     fit_root_path        shift the figure smoothly to where its legs can reach, and place its feet (`contact_goals`)

@@ -12,7 +12,7 @@ from understudy.character.body.contacts import ContactPhases
 from understudy.character.body.mass import body_of
 from understudy.errors import InvalidInput
 from understudy.formats import registry
-from understudy.transfer.contact_correspondence import follow_phases, match_contacts
+from understudy.transfer.contact_goals import follow_phases, match_contacts
 
 
 def test_a_figure_follows_itself() -> None:
