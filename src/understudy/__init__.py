@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from understudy.express.face_capture import capture_face
     from understudy.express.face_graph import FaceGraph
     from understudy.io import cast_names, load, save, show
-    from understudy.perform.commands import GoTo, Idle, LookAt, Mix, PlayClip, Transition
+    from understudy.perform.commands import Go, GoTo, Idle, LookAt, Mix, PlayClip, Transition, TurnTo
     from understudy.perform.pose_model import PoseModel
     from understudy.perform.runtime.performer import Performer
     from understudy.perform.script_run import run_script
@@ -52,6 +52,7 @@ __all__ = [
     "Curves",
     "Examples",
     "FaceGraph",
+    "Go",
     "GoTo",
     "Hold",
     "Idle",
@@ -70,6 +71,7 @@ __all__ = [
     "Rig",
     "Skin",
     "Transition",
+    "TurnTo",
     "UnderstudyError",
     "bake",
     "blend_edit",
@@ -112,6 +114,8 @@ _HOMES = {  # name -> module:name
     "PlayClip": "perform.commands:PlayClip",
     "Mix": "perform.commands:Mix",
     "LookAt": "perform.commands:LookAt",
+    "Go": "perform.commands:Go",
+    "TurnTo": "perform.commands:TurnTo",
     # edit
     "Point": "edit.goals:Point",
     "MovePoint": "edit.goals:MovePoint",

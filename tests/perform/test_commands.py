@@ -16,12 +16,14 @@ from understudy.perform.commands import (
     MAX_LIVELINESS,
     ClipTime,
     Command,
+    Go,
     GoTo,
     Idle,
     LookAt,
     Mix,
     PlayClip,
     Transition,
+    TurnTo,
     clip_time,
 )
 
@@ -32,11 +34,13 @@ ONE_OF_EACH: tuple[Callable[..., Command], ...] = (
     lambda **dials: PlayClip("laugh", **dials),
     lambda **dials: Mix(("happy", "bored"), 0.5, **dials),
     lambda **dials: LookAt("camera", **dials),
+    lambda **dials: Go(1.4, 90, **dials),
+    lambda **dials: TurnTo(90, **dials),
 )
 
 
 def test_every_command_has_its_word() -> None:
-    assert set(COMMAND_KINDS) == {"move", "idle", "transition", "play", "mix", "look"}
+    assert set(COMMAND_KINDS) == {"move", "idle", "transition", "play", "mix", "look", "go", "turn"}
     assert [make().word for make in ONE_OF_EACH] == list(COMMAND_KINDS)
 
 
@@ -97,6 +101,11 @@ def test_lists_become_tuples_and_numbers_floats() -> None:
         (lambda: Mix(("a", "b"), None), "weight"),
         (lambda: Mix(("a", "b"), 0.5, ("x",)), "one for each label, but there are 1"),
         (lambda: LookAt((1, 2)), "place"),
+        (lambda: Go(-1), "speed should be a number of at least 0"),
+        (lambda: Go(1, math.nan), "heading should be a number"),
+        (lambda: TurnTo(), "either a heading or a point"),
+        (lambda: TurnTo(90, (0, 0, 1)), "either a heading or a point"),
+        (lambda: TurnTo(point=(0, 1)), "point should be a place"),  # type: ignore[arg-type]
         (lambda: LookAt((1, 2, math.inf)), "finite"),
         (lambda: LookAt(" "), "empty"),
         (lambda: LookAt(None), "place"),

@@ -24,6 +24,7 @@ dt. The speed is given by the half life: the time in which a goal at rest is hal
 
 from __future__ import annotations
 
+from math import exp
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +36,8 @@ from understudy.maths.rotation_spline import left_jacobian, left_jacobian_invers
 
 HALF_REACHED = 1.6783469900166605
 """The root z of (1 + z) exp(-z) = 1/2: from rest, half of the distance is covered at y t = z."""
+
+ARRIVED_EPSILON = 1e-9  # of a scalar and its rate: nearer to its goal it has arrived
 
 
 class Decay(NamedTuple):
@@ -150,6 +153,18 @@ def step(value: ArrayLike, velocity: ArrayLike, goal: ArrayLike, half_life: floa
     g, v = np.asarray(goal, dtype=float), np.asarray(velocity, dtype=float)
     offset, v = _relax(np.asarray(value, dtype=float) - g, v, half_life, dt)
     return g + offset, v
+
+
+def step_scalar(value: float, rate: float, goal: float, time_constant: float, dt: float) -> tuple[float, float]:
+    """`step` of one number, with the time constant 1 / y in seconds; one that is as good as there has arrived."""
+    if value == goal and rate == 0.0:
+        return value, rate
+    away, keep = value - goal, exp(-dt / time_constant)
+    pull = rate + away / time_constant
+    away, rate = keep * (away + pull * dt), keep * (rate - pull * dt / time_constant)
+    if abs(away) < ARRIVED_EPSILON and abs(rate) < ARRIVED_EPSILON:
+        return goal, 0.0
+    return goal + away, rate
 
 
 def step_rotation(

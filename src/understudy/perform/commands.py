@@ -1,11 +1,11 @@
-"""Commands of a performer: move, idle, transition, play, mix, look.
+"""Commands of a performer: move, idle, transition, play, mix, look, go, turn.
 
 A command is plain data, checked once when it is made: it needs no model, so a script can be read before one is loaded.
 Times are seconds. A pose is written `"name"` (a pose of the model's library) or `"clip@seconds"` (a moment of a clip).
 Every command may set liveliness and stillness; None keeps the present value.
 
-Reference: [Bailey 2016, section 5.3] has MOVE, IDLE, TRANSITION and PLAY SEGMENT. `Mix`, `LookAt`, liveliness and
-stillness are ours.
+Reference: [Bailey 2016, section 5.3] has MOVE, IDLE, TRANSITION and PLAY SEGMENT. `Mix`, `LookAt`, `Go`, `TurnTo`,
+liveliness and stillness are ours.
 """
 
 from __future__ import annotations
@@ -339,7 +339,76 @@ class LookAt(Command):
         self._number("seconds", 0.0, above=True)
 
 
-COMMAND_KINDS: dict[str, type[Command]] = {kind.word: kind for kind in (GoTo, Idle, Transition, PlayClip, Mix, LookAt)}
+@dataclass(frozen=True)
+class Go(Command):
+    """Command: walk or run over the ground, on the gaits of the clips; a speed of 0 stops and stands.
+
+    Args:
+        speed: Metres a second, at most 1.3 times that of the fastest gait.
+        heading: Direction in the world in degrees about +Y: 0 goes along +Z, 90 along +X. None keeps the direction.
+        seconds: Duration, in seconds; None until the next command.
+        liveliness: Scale of the random force, 0 (none) to 4; 1 is as lively as the clips. None leaves it as it is.
+        stillness: How calm a held pose is, 0 (as it is) to 1 (it holds still). None leaves it as it is.
+
+    Raises:
+        InvalidInput: If the speed is negative, or a number is not finite.
+
+    Example:
+        >>> us.Go(1.4, heading=90, seconds=3).speed
+        1.4
+    """
+
+    word: ClassVar[str] = "go"
+
+    speed: float
+    heading: float | None = None
+    seconds: float | None = None
+
+    def _check(self) -> None:
+        if self.speed is None:
+            raise InvalidInput("speed should be a number of at least 0, but is None")
+        self._number("speed", 0.0)
+        self._number("heading", -math.inf)
+        self._number("seconds", 0.0, above=True)
+
+
+@dataclass(frozen=True)
+class TurnTo(Command):
+    """Command: turn on the spot, or in the course of a walk, until a direction or a point is ahead.
+
+    Args:
+        heading: Direction in the world in degrees about +Y: 0 faces +Z, 90 faces +X.
+        point: Position (3,) in metres in the world to face, instead of a heading.
+        seconds: Duration, in seconds; None as long as the turn takes.
+        liveliness: Scale of the random force, 0 (none) to 4; 1 is as lively as the clips. None leaves it as it is.
+        stillness: How calm a held pose is, 0 (as it is) to 1 (it holds still). None leaves it as it is.
+
+    Raises:
+        InvalidInput: If there is neither a heading nor a point, or both.
+
+    Example:
+        >>> us.TurnTo(point=(2, 0, 1)).point
+        (2.0, 0.0, 1.0)
+    """
+
+    word: ClassVar[str] = "turn"
+
+    heading: float | None = None
+    point: tuple[float, float, float] | None = None
+    seconds: float | None = None
+
+    def _check(self) -> None:
+        if (self.heading is None) == (self.point is None):
+            raise InvalidInput("a turn should have either a heading or a point, but has both or neither")
+        self._number("heading", -math.inf)
+        if self.point is not None:
+            object.__setattr__(self, "point", _place(self.point, "point"))
+        self._number("seconds", 0.0, above=True)
+
+
+COMMAND_KINDS: dict[str, type[Command]] = {
+    kind.word: kind for kind in (GoTo, Idle, Transition, PlayClip, Mix, LookAt, Go, TurnTo)
+}
 
 
 def _check_pose(pose: str, field: str) -> None:
@@ -348,11 +417,11 @@ def _check_pose(pose: str, field: str) -> None:
         raise InvalidInput(f"{field} {pose!r} should name a moment of at least 0 s, but has {moment.seconds:g} s")
 
 
-def _place(at: Any) -> tuple[float, float, float]:
+def _place(at: Any, field: str = "at") -> tuple[float, float, float]:
     try:
         x, y, z = (float(value) for value in at)
     except (TypeError, ValueError):
-        raise InvalidInput(f"at should be a place (x, y, z) in metres or a name, but is {at!r}") from None
+        raise InvalidInput(f"{field} should be a place (x, y, z) in metres or a name, but is {at!r}") from None
     if not all(math.isfinite(value) for value in (x, y, z)):
-        raise InvalidInput(f"at should be a place of finite numbers, but is {at!r}")
+        raise InvalidInput(f"{field} should be a place of finite numbers, but is {at!r}")
     return x, y, z

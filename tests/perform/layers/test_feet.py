@@ -13,6 +13,7 @@ from understudy.character.rig import DirectRig
 from understudy.perform.commands import Idle, PlayClip, Transition
 from understudy.perform.layers import layers_of
 from understudy.perform.layers.feet import Feet, FeetState
+from understudy.perform.layers.layer import LayerContext
 from understudy.perform.library import ClipLibrary
 from understudy.perform.model import PerformanceModel
 from understudy.perform.runtime.performer import Performer
@@ -125,7 +126,13 @@ def test_a_gait_on_the_spot_alone_is_left_alone() -> None:
     library = ClipLibrary.from_asset(
         Asset([rig.character], [Clip("glide", rig.channels, breathing(rig, feet), RATE)]), RATE
     )
-    assert Feet.from_model(rig, fit_library(library, FitSettings(iterations=5), workers=1)) is None
+    model = fit_library(library, FitSettings(iterations=5), workers=1)
+    layer = Feet.from_model(rig, model)  # for the case that the character goes somewhere
+    assert layer is not None and not layer.labels
+    row = library.takes[0].rows[3]
+    moment = LayerContext(0.0, 1 / RATE, places=(("glide", model.spaces["glide"].latents[3], 1.0),))
+    state, shown = layer.step(layer.init(0), row, moment)
+    assert shown is row and state == layer.init(0)
 
 
 def test_the_model_file_needs_nothing_more(learned: Walker, tmp_path: Path) -> None:

@@ -58,6 +58,11 @@ class Foot:
     owners: Array  # (P,) int, the joints of the points of the sole
     points: Array  # (P, 3) in the frames of those
 
+    def sole(self, worlds: Array) -> Array:
+        """(..., P, 3) the points of the sole in the world, for world_from_joint (..., J, 4, 4)."""
+        frames = worlds[..., self.owners, :3, :]
+        return np.asarray((frames[..., :3] @ self.points[:, :, None])[..., 0] + frames[..., 3])
+
 
 def find_feet(character: Character, worlds: Sequence[Array], size: float) -> tuple[Foot, ...]:
     """The feet of a character `size` metres high whose clips have world_from_joint (F, J, 4, 4) each."""

@@ -186,6 +186,19 @@ class RootJoint:
         return places @ inverse[:3, :3].T + inverse[:3, 3], quaternion.multiply(turn_in_parent, rotations)
 
 
+def move_roots(skeleton: Skeleton, channels: Channels, rows: Array, grounds: Array) -> None:
+    """Move the characters of rows (M, C) to grounds (M, 3), in place, by the joints that have no parent.
+
+    For characters whose clips all stay in one place: they have no `RootJoint`.
+    """
+    turns = _yaw(grounds[:, 2])
+    for joint in skeleton.roots:
+        move, turn = (channels.slice(skeleton.names[joint], kind) for kind in ("translation", "rotation"))
+        if move is not None and turn is not None:
+            rows[:, move] = quaternion.rotate(turns, rows[:, move]) + _on_floor(grounds)
+            rows[:, turn] = quaternion.multiply(turns, rows[:, turn])
+
+
 def find_root(skeleton: Skeleton, channels: Channels, takes: Sequence[Array], rest: Array) -> RootJoint | None:
     """The joint that carries a character through its clips (F, C), or None where all stay in the same place.
 

@@ -5,6 +5,9 @@ slide in neither clip. This layer knows from the training frames near the perfor
 holds it there or makes it step (`footstep`), and lets the leg follow. What slides in the clips themselves, as in a walk
 on the spot, slides on.
 
+A character that goes somewhere (`runtime.locomotion`) has a plan of its feet instead, which is carried out by
+the lock of `footstep`; what is left of it when the character does something else fades as after a step.
+
 **Legs.** A foot that is moved keeps its orientation; hip and knee turn (`character.body.chain_reach`). Knees bend no
 further, either way, than in any clip or than they are bent already, and a leg gets no longer than it ever was. A foot
 that hangs on no leg (a rig animated with IK) is moved by itself, the end of the leg goes with it, and the two come no
@@ -15,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import atan2, dist, exp, pi
+from math import atan2, cos, dist, exp, pi, sin
 from typing import NamedTuple
 
 import numpy as np
@@ -26,8 +29,18 @@ from understudy.character.body.feet import STILL_TURN_RAD, Foot, find_feet, loca
 from understudy.character.rig import DirectRig, PosedRig
 from understudy.checks import Array
 from understudy.maths import quaternion
+from understudy.maths.springs import step_scalar
+from understudy.perform.gaits import FootPlan, clip_worlds
 from understudy.perform.layers import footstep
-from understudy.perform.layers.footstep import FOOT_DOWN, SETTINGS, FootObservation, FootState, LabelContacts
+from understudy.perform.layers.footstep import (
+    FOOT_DOWN,
+    SETTINGS,
+    FootObservation,
+    FootState,
+    LabelContacts,
+    LockState,
+    step_lock,
+)
 from understudy.perform.layers.layer import LayerContext
 from understudy.perform.model import PerformanceModel
 from understudy.perform.runtime.sequencer import CUT_CANDIDATES, MAX_CUT_RATIO, VelocityLimit
@@ -36,6 +49,7 @@ IDENTITY = np.eye(4)
 SAME_ROTATION_EPSILON = 1e-12  # 1 minus the dot product of two equal rotations: a microradian apart
 STRAIGHT_KNEE_RAD = 1e-3  # bend of a straight knee, by rounding
 REACH_SOFTNESS_RATIO = 0.03  # of the leg's length, over which it comes to full extension gently
+DROP_SECONDS = 0.1  # time constant in which a body is lowered, and a turned foot returns
 MIN_STEP_HEIGHTS_PER_S2 = 20.0  # acceleration that a step needs, where no clip has one
 MAX_SCALE_DIFFERENCE_RATIO = 1e-3  # between the axes of a joint: rotations alone cannot move a leg that is stretched
 
@@ -44,10 +58,17 @@ Vector = tuple[float, ...]
 
 
 class FeetState(NamedTuple):
-    """The state of each foot, and the last two rows (C,) that were shown."""
+    """The state of each foot, and the last two rows (C,) that were shown.
+
+    `locks` are those of a character that goes somewhere, or goes no longer but has feet that are still turned.
+    """
 
     feet: tuple[FootState, ...]
     before: tuple[Array, ...] = ()
+    locks: tuple[LockState, ...] = ()
+    going: bool = False
+    drop: float = 0.0  # metres by which the body is lowered
+    drop_rate: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +79,7 @@ class Feet:
     size: float  # metres, the character's height
     legs: tuple[Leg, ...]
     soles: tuple[SolePoints, ...]
-    labels: dict[str, LabelContacts]
+    labels: dict[str, LabelContacts]  # none: feet are moved by a plan alone
     pair_indices: tuple[int, ...]  # the other foot of each foot's pair
     bound: VelocityLimit
 
@@ -70,11 +91,11 @@ class Feet:
         clips = [
             (label, segment.start, segment.stop) for label, space in model.spaces.items() for segment in space.segments
         ]
-        rows = [model.encoder.decode(model.spaces[label].features[start:stop]) for label, start, stop in clips]
-        if _has_uneven_scale(rig, rows):
+        if _has_uneven_scale(
+            rig, [model.encoder.decode(model.spaces[label].features[start:stop]) for label, start, stop in clips]
+        ):
             return None
-        worlds = [rig.joints(values) for values in rows]
-        size = float(np.median([np.ptp(w[:, rig.character.joints, 1, 3], axis=1).max() for w in worlds]))
+        worlds, size = clip_worlds(rig, model)
         feet = find_feet(rig.character, worlds, size) if size > 0 else ()
         bound = VelocityLimit.from_model(model, rig)
         if not feet or bound is None:
@@ -89,7 +110,7 @@ class Feet:
             known = np.concatenate([_clip_contacts(soles, worlds[i], size, model.rate) for i in numbers])
             labels[label] = LabelContacts.from_clips(space.latents, known, [clips[i][1:] for i in numbers])
         if not any(contact.contact_features[:, : len(soles)].any() for contact in labels.values()):
-            return None  # no foot is ever in contact: flippers, or nothing but a gait on the spot
+            labels = {}  # no foot is ever in contact: flippers, or nothing but a gait on the spot
         hips = every[..., :3, 3][:, [leg.joints[0] for leg in legs]].mean(axis=0)
         return cls(rig, size, legs, soles, labels, _foot_pairs(hips), bound)
 
@@ -106,8 +127,11 @@ class Feet:
 
     def step(self, state: FeetState, row: Array, moment: LayerContext) -> tuple[FeetState, Array]:
         """The next state, and the row (C,) with its feet planted, lifted or free."""
-        if not moment.places:
+        if moment.feet is not None:
+            return self._step_plan(state, row, moment.feet, moment.dt)
+        if not moment.places or not self.labels:
             return state, row
+        state, row = self._leave_plan(state, row, moment)
         before = state.feet
         worlds = self.rig.joints(row[None])[0]
         every, bounds = self._soles  # all at once: one foot costs as much as four
@@ -130,9 +154,73 @@ class Feet:
         changed = row.copy()
         for i, leg in enumerate(self.legs):
             feet[i] = feet[i]._replace(strain=leg.put(changed, worlds, moves[i]))
+            if state.locks:
+                leg.turn(changed, worlds, state.locks[i].turn)
         if len(state.before) == 2:
             self._limit_velocity_change(state.before, changed, 1 / moment.dt)
-        return FeetState(tuple(feet), (*state.before[-1:], changed)), changed
+        return state._replace(feet=tuple(feet), before=(*state.before[-1:], changed)), changed
+
+    def _step_plan(self, state: FeetState, row: Array, plan: FootPlan, dt: float) -> tuple[FeetState, Array]:
+        """The next state, and the row (C,) with its feet where a plan has them."""
+        drop, drop_rate = step_scalar(state.drop, state.drop_rate, plan.drop, DROP_SECONDS, dt)
+        changed = self._lower(row, drop)
+        worlds = self.rig.joints(changed[None])[0]
+        locks, feet = [], []
+        for i, (leg, sole, foot) in enumerate(zip(self.legs, self.soles, state.feet)):
+            joint, places = worlds[leg.foot, :3, 3], sole.places(worlds)
+            if state.going:
+                lock = state.locks[i]
+            else:  # from where its last step has it
+                away = (foot.shown[0] - foot.place[0], foot.shown[1] - foot.place[1])
+                turn = state.locks[i].turn if state.locks else 0.0
+                lock = LockState(away, turn=turn, stands=plan.halting or bool(plan.contacts[i]))
+            lock, shift, turn = step_lock(lock, plan, i, joint, places, self.size, dt)
+            strain = leg.put(changed, worlds, shift)
+            leg.turn(changed, worlds, turn)
+            x, _, z = places[sole.stands_on].tolist()
+            low = float(places[:, 1].min())
+            velocity = (lock.rate[0], lock.rate[1])
+            feet.append(
+                FootState(
+                    started=True,
+                    offset=(shift[0], shift[2]),
+                    drift=velocity,
+                    lift=shift[1],
+                    level=low,
+                    ground=plan.floor,
+                    stood=plan.floor,
+                    place=(x, z),
+                    shown=(x + shift[0], z + shift[2]),
+                    lowest=low,
+                    height=low + shift[1],
+                    strain=strain,
+                )
+            )
+            locks.append(lock)
+        before = (*state.before[-1:], changed)
+        return FeetState(tuple(feet), before, tuple(locks), True, drop, drop_rate), changed
+
+    def _leave_plan(self, state: FeetState, row: Array, moment: LayerContext) -> tuple[FeetState, Array]:
+        """The state of a character that goes nowhere, and its row (C,), as low as it still is."""
+        if state.going:
+            feet = tuple(foot._replace(since=moment.time - moment.dt) for foot in state.feet)
+            state = state._replace(feet=feet, going=False)
+        if not state.locks:
+            return state, row
+        drop, drop_rate = step_scalar(state.drop, state.drop_rate, 0.0, DROP_SECONDS, moment.dt)
+        locks = []
+        for lock in state.locks:
+            turn, rate = step_scalar(lock.turn, lock.turn_rate, 0.0, DROP_SECONDS, moment.dt)
+            locks.append(lock._replace(turn=turn, turn_rate=rate))
+        over = drop == 0.0 and not any(lock.turn for lock in locks)
+        state = state._replace(locks=() if over else tuple(locks), drop=drop, drop_rate=drop_rate)
+        return state, self._lower(row, drop)
+
+    def _lower(self, row: Array, drop: float) -> Array:
+        """A copy of a row (C,), `drop` metres lower."""
+        result = row.copy()
+        result[10 * self.rig.character.skeleton.roots + 1] -= drop
+        return result
 
     def _limit_velocity_change(self, before: tuple[Array, ...], row: Array, rate: float) -> None:
         """Keep the velocity of the legs of a row (C,) where it would change more suddenly than in any clip, in place.
@@ -341,6 +429,17 @@ class Leg:
             quaternion.multiply_scalar(quaternion.conjugate_scalar(after), before), foot
         )
         row[columns] = turned if sum(a * b for a, b in zip(turned, foot)) >= 0.0 else [-a for a in turned]
+
+    def turn(self, row: Array, worlds: Array, angle: float) -> None:
+        """Turn the foot of a row (C,) about the vertical through its joint, in place.
+
+        `worlds` (J, 4, 4) is world_from_joint of the row before the foot was put; `put` keeps its orientation.
+        """
+        if angle == 0.0:
+            return
+        up = worlds[self.foot, 1, :3] / np.linalg.norm(worlds[self.foot, :3, :3], axis=0)
+        columns = slice(10 * self.foot + 3, 10 * self.foot + 7)
+        row[columns] = quaternion.multiply(row[columns], np.append(sin(0.5 * angle) * up, cos(0.5 * angle)))
 
     @cached_property
     def _index(self) -> Array:

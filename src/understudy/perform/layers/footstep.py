@@ -19,21 +19,37 @@ the last switch:
 
 so that position and velocity are continuous through any switch. A foot that comes down while it moves is held half a
 braking distance ahead, where x0 = -v T / 2 makes it slow down evenly.
+
+**Lock.** Of a character that goes somewhere, a foot is shown at its plan (`gaits.FootPlan`) plus an offset o over the
+ground, turned by an angle t about the vertical. While it stands, its contact must not move. The contact slides over the
+sole as the foot rolls, so no single point is held: with the planned sole points q_p and weights w_p by how low they
+are,
+
+    o[f] = o[f-1] - sum_p w_p (q_p[f] - q_p[f-1]),      t[f] = t[f-1] - (heading[f] - heading[f-1])
+
+For one point this is a lock exactly, and as the foot rolls it is handed over without a step. In the swing o and t
+return, critically damped, to the lead of the plan: half of what the next stance will take from them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import exp, hypot
+from math import cos, hypot, sin
 from typing import NamedTuple
 
 import numpy as np
 
 from understudy.checks import Array
+from understudy.maths.springs import step_scalar
+from understudy.perform.gaits import CONTACT_SOFTNESS_RATIO, FootPlan
 
 FOOT_FREE, FOOT_DOWN, FOOT_UP = 0, 1, 2  # modes of a foot
-SPRING_EPSILON = 1e-9  # metres or a weight, and the same a second: a spring this near its goal has arrived
+
+MAX_OFFSET_RATIO, MAX_TURN_RAD = 0.25, 0.8  # of the height, and radians: a foot that is further from its plan lets go
+SWING_RETURN_SHARE = 0.16  # of a swing: time constant of the return
+HALT_OFFSET_RATIO = 0.04  # of the height: a foot nearer to its plan needs no further step when the character halts
+
 
 GroundPoint = tuple[float, float]
 """x and z, metres."""
@@ -278,15 +294,15 @@ def _speed(foot: FootState, seen: FootObservation, dt: float) -> float:
 
 def _vertical(foot: FootState, seen: FootObservation, floor: float, size: float, dt: float) -> tuple[FootState, float]:
     """The state with the next frame's heights, and metres by which the foot is raised."""
-    level, level_rate = _spring_step(foot.level, foot.level_rate, seen.height, SETTINGS.level_time_constant_seconds, dt)
-    ground, ground_rate = _spring_step(
+    level, level_rate = step_scalar(foot.level, foot.level_rate, seen.height, SETTINGS.level_time_constant_seconds, dt)
+    ground, ground_rate = step_scalar(
         foot.ground, foot.ground_rate, seen.ground, SETTINGS.level_time_constant_seconds, dt
     )
     lifts, stands = foot.mode == FOOT_UP and not foot.landing, foot.mode == FOOT_DOWN
-    lift, lift_rate = _spring_step(
+    lift, lift_rate = step_scalar(
         foot.lift, foot.lift_rate, foot.peak if lifts else 0.0, SETTINGS.lift_time_constant_seconds, dt
     )
-    weight, weight_rate = _spring_step(
+    weight, weight_rate = step_scalar(
         foot.weight,
         foot.weight_rate,
         1.0 if stands and seen.may_stand else 0.0,
@@ -299,7 +315,7 @@ def _vertical(foot: FootState, seen: FootObservation, floor: float, size: float,
         and seen.slides < SETTINGS.slide_probability
         and _speed(foot, seen, dt) > SETTINGS.landing_speed_heights_per_s * size
     )
-    swing, swing_rate = _spring_step(
+    swing, swing_rate = step_scalar(
         foot.swing, foot.swing_rate, 1.0 if swings else 0.0, SETTINGS.weight_time_constant_seconds, dt
     )
     falls = abs(seen.lowest - foot.lowest)  # within a frame: a fast foot is stopped over a longer distance
@@ -326,16 +342,6 @@ def _vertical(foot: FootState, seen: FootObservation, floor: float, size: float,
         swing_rate=swing_rate,
         stood=stood,
     ), rise
-
-
-def _spring_step(value: float, rate: float, goal: float, tau: float, dt: float) -> tuple[float, float]:
-    """The next value and rate of a critically damped spring with time constant `tau`, exact over the frame."""
-    if value == goal and rate == 0.0:
-        return value, rate
-    away, keep = value - goal, exp(-dt / tau)
-    pull = rate + away / tau
-    away, rate = keep * (away + pull * dt), keep * (rate - pull * dt / tau)
-    return (goal, 0.0) if abs(away) < SPRING_EPSILON and abs(rate) < SPRING_EPSILON else (goal + away, rate)
 
 
 def _soft_positive(x: float, width: float) -> float:
@@ -465,3 +471,66 @@ def _plant_foot(foot: FootState, shown: GroundPoint, velocity: GroundPoint, time
         anchor=anchor,
         landing=False,
     )
+
+
+class LockState(NamedTuple):
+    """One foot: its offset, its turn, and its planned sole points in the frame before."""
+
+    offset: tuple[float, float] = (0.0, 0.0)  # x and z, metres
+    rate: tuple[float, float] = (0.0, 0.0)
+    turn: float = 0.0  # radians
+    turn_rate: float = 0.0
+    stands: bool = False
+    sole: Array | None = None  # (P, 2) x and z
+    heading: float = 0.0  # of the body
+
+
+def step_lock(
+    lock: LockState, plan: FootPlan, foot: int, joint: Array, sole: Array, size: float, dt: float
+) -> tuple[LockState, tuple[float, float, float], float]:
+    """The next state, and the shift (x, y, z) and the turn about the vertical of a foot.
+
+    `joint` (3,) and `sole` (P, 3) are its joint and its sole points in the pose, `size` the character's height.
+    """
+    stands = bool(plan.contacts[foot])
+    x, z = lock.offset
+    if lock.stands and not stands and plan.halting:
+        lead = plan.leads[foot]
+        stands = hypot(x - lead[0], z - lead[1]) < HALT_OFFSET_RATIO * size
+    turn, turn_rate = lock.turn, 0.0
+    if lock.sole is None:
+        pass
+    elif stands:
+        change = (plan.heading - lock.heading + np.pi) % (2 * np.pi) - np.pi
+        turn = min(max(turn - change, -MAX_TURN_RAD), MAX_TURN_RAD)
+        turn_rate = -change / dt
+    else:
+        seconds = SWING_RETURN_SHARE * float(plan.swing_seconds[foot])
+        turn, turn_rate = step_scalar(turn, lock.turn_rate, plan.lead_turn, seconds, dt)
+    sine, cosine = sin(turn), cos(turn)
+    away = sole - joint
+    turned = np.stack([cosine * away[:, 0] + sine * away[:, 2], cosine * away[:, 2] - sine * away[:, 0]], axis=1)
+    planned = plan.joints[foot] + turned
+    lowest = float(sole[:, 1].min())
+    if lock.sole is None:  # it starts where the pose has it
+        rate = (0.0, 0.0)
+        x, z = x + float(joint[0] - plan.joints[foot, 0]), z + float(joint[2] - plan.joints[foot, 1])
+    elif stands:
+        weights = np.exp((lowest - sole[:, 1]) / (CONTACT_SOFTNESS_RATIO * size))
+        move = weights @ (planned - lock.sole) / weights.sum()
+        x, z = x - float(move[0]), z - float(move[1])
+        far = hypot(x, z) / (MAX_OFFSET_RATIO * size)
+        if far > 1.0:
+            x, z = x / far, z / far
+        rate = ((x - lock.offset[0]) / dt, (z - lock.offset[1]) / dt)
+    else:
+        seconds = SWING_RETURN_SHARE * float(plan.swing_seconds[foot])
+        x, vx = step_scalar(x, lock.rate[0], float(plan.leads[foot, 0]), seconds, dt)
+        z, vz = step_scalar(z, lock.rate[1], float(plan.leads[foot, 1]), seconds, dt)
+        rate = (vx, vz)
+    shift = (
+        float(plan.joints[foot, 0] - joint[0]) + x,
+        (float(plan.heights[foot]) if plan.contacts[foot] or not stands else plan.floor) - lowest,
+        float(plan.joints[foot, 1] - joint[2]) + z,
+    )
+    return LockState((x, z), rate, turn, turn_rate, stands, planned, plan.heading), shift, turn

@@ -17,6 +17,7 @@ from statistics import NormalDist
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from understudy.checks import Array
+from understudy.perform.gaits import FootPlan
 
 UINT64_MASK = 0xFFFFFFFFFFFFFFFF
 GOLDEN_GAMMA = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio: SplitMix64's increment
@@ -39,6 +40,7 @@ class LayerContext(NamedTuple):
     label: str = ""
     places: tuple[tuple[str, Array, float], ...] = ()  # label, latent (Q,) and weight of each blend source
     blending: bool = False  # whether the motion before the last switch is still visible
+    feet: FootPlan | None = None  # where the feet belong, while the character goes somewhere
 
     @property
     def life(self) -> float:

@@ -20,12 +20,19 @@ import numpy as np
 from understudy.character.rig import PosedRig, rig_of
 from understudy.checks import Array
 from understudy.maths import springs
-from understudy.perform.commands import Command, Idle, LookAt
+from understudy.perform.commands import Command, Go, Idle, LookAt, TurnTo
 from understudy.perform.features.root_motion import GroundFrame
 from understudy.perform.layers.layer import Layer, LayerContext, apply_layer
 from understudy.perform.model import PerformanceModel, check_character
 from understudy.perform.runtime import latent_path, particle, sequencer
 from understudy.perform.runtime.cycles import step_cycles
+from understudy.perform.runtime.locomotion import (
+    Locomote,
+    LocomotionState,
+    start_locomotion,
+    travel_after,
+    turn_seconds,
+)
 from understudy.perform.runtime.planner import Planner
 from understudy.perform.runtime.sequencer import VelocityLimit
 from understudy.perform.runtime.state import (
@@ -103,7 +110,7 @@ class Performer:
         self.model, self.rig = learnt, rig
         self.layers = _layers_for(layers, rig, learnt)
         self.rate = learnt.rate if rate is None else float(rate)
-        self.planner = Planner(learnt, self.rate, seed)
+        self.planner = Planner(learnt, self.rate, seed, rig)
         self._bound = VelocityLimit.from_model(learnt, rig)
         self._prepared = False
         if prepared:
@@ -201,7 +208,7 @@ class Performer:
         moved = step_sources(self.planner, ready)
         after, shown = self._advance_states(ready, moved)
         grounds = np.array([(state.ground.x, state.ground.z, state.ground.heading) for state in ready])
-        rows = self.model.encoder.place(shown, grounds.reshape(-1, 3))
+        rows = self.planner.place(shown, grounds.reshape(-1, 3))
         if self._bound is not None:
             self._bound.enforce(self.planner, ready, after, rows)
             after = [replace_state(s, before=(*s.before[-1:], row.copy())) for s, row in zip(after, rows)]
@@ -235,6 +242,8 @@ class Performer:
         if isinstance(command, LookAt):
             return replace(state, look=command.at, look_until=until)
         state = self._select_source(state, getattr(command, "label", None))
+        if isinstance(command, Go | TurnTo):
+            return self._start_locomotion(state, command, until)
         source = state.main_source
         if _keeps_plan(command) and all(
             isinstance(segment, FollowPath | CrossBridge | HoldSegment) for segment in source.plan
@@ -254,6 +263,15 @@ class Performer:
         ):
             return sequencer.start_crossfade(self.planner, state, segments)
         return replace(state, sources=(replace(source, plan=segments, cursor=0), *state.sources[1:]))
+
+    def _start_locomotion(self, state: PerformerState, command: Go | TurnTo, until: int | None) -> PerformerState:
+        """The state of a character that goes somewhere; the difference to what it did before decays."""
+        going = isinstance(state.main_source.current_segment, Locomote)
+        state = start_locomotion(self.planner, state, command)
+        if isinstance(command, TurnTo) and until is None:
+            until = state.frame + self.planner.frames(turn_seconds(self.planner.locomotion, state))
+        state = replace(state, until=until, choices=state.choices + 1)
+        return state if going else sequencer.inertialise(self.planner, state)
 
     def _is_too_fast_to_redirect(self, source: BlendSource) -> bool:
         """Whether a particle is too fast to be led onto another path; it is cross-faded instead."""
@@ -285,7 +303,8 @@ class Performer:
         self, states: Sequence[PerformerState], sources: Sequence[tuple[BlendSource, ...]]
     ) -> tuple[list[PerformerState], Array]:
         """The states of the next frame, with their ground, and the features (M, E) that are shown."""
-        dt, after = 1 / self.rate, self.model.encoder.ground_after
+        dt = 1 / self.rate
+        travels = [travel_after(self.planner, state, mixed) for state, mixed in zip(states, sources)]
         meant = np.empty((len(states), len(self.model.encoder)))
         blends = []
         for pose, state, mixed in zip(meant, states, sources):
@@ -307,9 +326,10 @@ class Performer:
                 blend=blend,
                 alone=state.alone + 1 if len(mixed) == 1 and state.blend is None else 0,
                 live_settings=state.live_settings.step_to_targets(dt),
-                ground=after(seen, state.ground, self.rate),
+                travel=travel,
+                ground=self.planner.ground_after(state, seen, travel),
             )
-            for state, mixed, blend, features, seen in zip(states, sources, blends, meant, shown)
+            for state, mixed, blend, features, seen, travel in zip(states, sources, blends, meant, shown, travels)
         ]
         return result, shown
 
@@ -465,7 +485,7 @@ def apply_layers(
 
 def layer_context(state: PerformerState, rate: float) -> LayerContext:
     """The context of one character's frame for its layers."""
-    frame, settings = state.frame, state.live_settings
+    frame, settings, memory = state.frame, state.live_settings, state.main_source.memory
     return LayerContext(
         time=frame / rate,
         dt=1 / rate,
@@ -476,4 +496,5 @@ def layer_context(state: PerformerState, rate: float) -> LayerContext:
         label=state.label,
         places=tuple((source.label, source.x, source.weight(frame, rate)) for source in state.sources),
         blending=state.blending,
+        feet=memory.feet if isinstance(memory, LocomotionState) else None,
     )

@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.errors import InvalidInput, join_names
 from understudy.maths import resample
@@ -21,18 +22,22 @@ from understudy.perform.behaviours import CYCLE, Behaviour
 from understudy.perform.bridges import Bridges
 from understudy.perform.commands import GoTo, Idle, Mix, PlayClip, Transition, clip_time
 from understudy.perform.features.encoder import TRAVEL_FEATURE_NAMES
+from understudy.perform.features.root_motion import GroundFrame, move_roots
+from understudy.perform.gaits import gaits_of_model
 from understudy.perform.model import PerformanceModel
 from understudy.perform.pose_space import Segment
 from understudy.perform.runtime import latent_path
 from understudy.perform.runtime.cycles import Cycle
 from understudy.perform.runtime.forces import MotionConstants
 from understudy.perform.runtime.label_runtime import LabelRuntimes, PoseRange
+from understudy.perform.runtime.locomotion import Locomotion
 from understudy.perform.runtime.state import (
     ChooseBranch,
     CrossBridge,
     FollowPath,
     HoldSegment,
     JoinSource,
+    PerformerState,
     PlanSegment,
     ReplayClip,
 )
@@ -72,8 +77,8 @@ class LatentRoute:
 class Planner:
     """Plans commands for one model at one rate. It has no changing state."""
 
-    def __init__(self, model: PerformanceModel, rate: float, seed: int = 0) -> None:
-        self.model, self.rate, self.seed = model, rate, seed
+    def __init__(self, model: PerformanceModel, rate: float, seed: int = 0, rig: PosedRig | None = None) -> None:
+        self.model, self.rate, self.seed, self.rig = model, rate, seed, rig
         self.runtimes = LabelRuntimes(model.spaces)
         self.range = PoseRange.from_model(model)
         self._cycles: dict[str, Cycle] = {}
@@ -95,6 +100,32 @@ class Planner:
             behaviour = self.model.behaviours.get(segment.clip) or Behaviour(CYCLE)
             self._cycles[clip] = Cycle.from_clip(self.model.space(label), segment, behaviour)
         return self._cycles[clip]
+
+    @cached_property
+    def locomotion(self) -> Locomotion:
+        """The gaits of the character, to go on; `InvalidInput` where it has none."""
+        gaits = None if self.rig is None else gaits_of_model(self.rig, self.model, self._all_cycles())
+        if gaits is None:
+            raise InvalidInput("this character cannot go anywhere: none of its clips that repeat walks or runs")
+        return Locomotion(gaits, self.travel)
+
+    def _all_cycles(self) -> list[Cycle]:
+        clips = [segment.clip for space in self.model.spaces.values() for segment in space.segments]
+        kinds = self.model.behaviours
+        return [self.cycle(clip) for clip in dict.fromkeys(clips) if clip in kinds and kinds[clip].kind == CYCLE]
+
+    def place(self, features: Array, grounds: Array) -> Array:
+        """(M, C) rows of poses (M, E), each on its own ground (M, 3)."""
+        rows = self.model.encoder.place(features, grounds)
+        if self.model.encoder.root is None and self.rig is not None and grounds.any():
+            move_roots(self.rig.character.skeleton, self.rig.channels, rows, grounds)
+        return rows
+
+    def ground_after(self, state: PerformerState, features: Array, travel: tuple[float, ...]) -> GroundFrame:
+        """The ground of the frame after one with features (E,) on the ground of a state."""
+        ground = self.model.encoder.ground_after(features, state.ground, self.rate)
+        side, forward, turn = travel
+        return ground.step_ground(side, forward, turn, 1 / self.rate) if any(travel) else ground
 
     def cycle_constants(self, clip: str) -> MotionConstants:
         """The constants of the particle on a cycle; found on first use."""

@@ -42,6 +42,7 @@ from understudy.perform.runtime.state import (
     PerformerState,
     PlanSegment,
     ReplayClip,
+    SelfSteppingSegment,
     mix_sources,
     replace_state,
 )
@@ -235,7 +236,7 @@ def fade_out_source(planner: Planner, source: BlendSource, frame: int, seconds: 
         last = source.current_segment.points[-1]
     elif isinstance(source.current_segment, ReplayClip):
         now = (_extend_replay(source.current_segment, planner.rate),)
-    elif not isinstance(source.current_segment, HoldSegment):
+    elif not isinstance(source.current_segment, HoldSegment | SelfSteppingSegment):
         now = ()
     return replace(source.fade_to(0, frame, planner.rate, seconds), plan=(*now, planner.hold(source.label, last)))
 
@@ -288,8 +289,9 @@ class VelocityLimit:
         for i, (previous, state) in enumerate(zip(ready, after)):
             source = state.main_source
             rests = isinstance(source.current_segment, HoldSegment) and source.cursor > planner.rate
-            if len(state.before) < 2 or (state.alone > 2 and (rests or source.is_replaying)):
-                continue  # a replayed clip for the three frames of an acceleration, or hardly a motion
+            goes = isinstance(source.current_segment, SelfSteppingSegment)
+            if len(state.before) < 2 or (state.alone > 2 and (rests or goes or source.is_replaying)):
+                continue  # clips as they are, for the three frames of an acceleration, or hardly a motion
             before = np.stack(state.before)
             if self.excess(before, rows[i : i + 1], planner.rate)[0] <= 1:
                 continue
@@ -323,7 +325,7 @@ class VelocityLimit:
 def _rows(planner: Planner, previous: PerformerState, features: Array) -> Array:
     """(K, C) rows of features (K, E), clamped to the clips' range, on the ground of the state."""
     ground, shown = previous.ground, planner.range.soft_clamp(features)
-    return planner.model.encoder.place(shown, np.tile((ground.x, ground.z, ground.heading), (len(shown), 1)))
+    return planner.place(shown, np.tile((ground.x, ground.z, ground.heading), (len(shown), 1)))
 
 
 def _places(rig: DirectRig, rows: Array, joints: Array) -> Array:
@@ -335,6 +337,6 @@ def _cut_to_features(
     planner: Planner, before: PerformerState, state: PerformerState, features: Array
 ) -> PerformerState:
     """The state with other features (E,); the difference decays."""
-    ground = planner.model.encoder.ground_after(planner.range.soft_clamp(features), before.ground, planner.rate)
+    ground = planner.ground_after(before, planner.range.soft_clamp(features), state.travel)
     rate = (features - before.features) * planner.rate
     return inertialise(planner, replace_state(state, features=features, rate=rate, ground=ground), CUT_RETURN_SECONDS)

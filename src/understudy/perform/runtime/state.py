@@ -247,6 +247,7 @@ class PerformerState:
     rate: Array  # (E,) how fast that changes, per second
     live_settings: LiveSettings
     ground: GroundFrame
+    travel: tuple[float, ...] = (0.0, 0.0, 0.0)  # velocity of the ground beside that of the features
     blend: Blend | None = None
     before: tuple[Array, ...] = ()  # the last two rows (C,), without layers
     alone: int = 0  # frames for which one source has been shown without a blend
