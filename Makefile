@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo dragon face penguin squirrel actor test types setup setup-test system browser judges test-fuzz test-long test-browser test-blender test-numpy1 peers bench requirements clean
+.PHONY: demo dragon dragon-model face penguin squirrel actor test types setup setup-test system browser judges test-fuzz test-long test-browser test-blender test-numpy1 peers bench requirements clean
 
 demo: setup
 	$(BIN)/understudy demo
@@ -83,6 +83,10 @@ peers: .venv-peers/installed
 dragon: setup
 	$(PIP) install -r requirements/sculpt.txt
 	$(BIN)/python -m assets.dragon.build
+
+# The dragon's pose model, learned from its clips: the file that the package ships. Again after a change of clips.
+dragon-model: setup
+	$(BIN)/understudy learn dragon -o src/understudy/cast/models/dragon.understudy
 
 # The built-in face, as the dragon.
 face: setup

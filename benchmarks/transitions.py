@@ -18,7 +18,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 from benchmarks.baselines.motion_graph import MotionGraph, seams_of
@@ -34,7 +33,6 @@ from understudy.perform.model import PerformanceModel
 from understudy.perform.runtime import sequencer
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.runtime.state import PerformerState, mix_sources
-from understudy.perform.training import fit_library
 
 PEERS = False  # the baseline is in the package
 CASES = 200
@@ -42,7 +40,6 @@ RUN_UP = 36  # frames of the clip that ours plays before the command: its own bl
 BESIDE = 3  # frames shown before and after, so that every difference that spans a seam is seen
 LONGEST = 20.0  # seconds after which ours has not arrived
 POINTS = 29  # every n-th vertex is a point for KGP02's distance: 758 of them
-ROOT = Path(__file__).resolve().parents[1]
 
 
 def rows() -> Iterator[Row]:
@@ -94,17 +91,8 @@ class Dragon:
 
 @cache
 def learned() -> PerformanceModel:
-    """The dragon's model: learned, and kept in `out/` until what learns is changed."""
-    kept = ROOT / "out" / "dragon.understudy"
-    source = ROOT / "src" / "understudy"
-    rooms = ("gp", "features", "posespace", "cast")
-    changed = max(path.stat().st_mtime for room in rooms for path in (source / room).rglob("*") if path.is_file())
-    if kept.is_file() and kept.stat().st_mtime > changed:
-        return PerformanceModel.load(kept)
-    kept.parent.mkdir(exist_ok=True)
-    model = fit_library(ClipLibrary.from_asset(cast.load("dragon")), cast="dragon")
-    model.save(kept)
-    return model
+    """The dragon's model as the package ships it: what a user gets."""
+    return PerformanceModel.load(cast.model_file("dragon"))
 
 
 @dataclass(frozen=True)

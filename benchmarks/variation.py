@@ -1,9 +1,10 @@
 """Idling: never twice the same, never far, never away [Bailey 2016, section 5.3].
 
 Each label idles near its most typical pose 50 times, differently seeded, for ten seconds. Measured on every 29th
-vertex, in millimetres of root mean square: how far two takes are from each other, how near each frame is to a training
-frame of the label, and beside it how near the frames of each clip are to the other clips of its label, which is what
-the label looks like where it was not learned. Then one take a label goes on for ten minutes.
+vertex, in millimetres of root mean square: how fast the surface is, beside the slowest quarter of the label's clips and
+with every layer on; how far two takes are from each other; for how long the eyes are shut. Wandering between poses is
+measured by its distance to the clips, beside that of each clip to the others of its label. Then one take a label goes
+on for ten minutes.
 """
 
 from __future__ import annotations
@@ -20,8 +21,11 @@ from understudy import cast
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.perform.commands import Command, Idle
+from understudy.perform.layers.eye_drives import CLOSED_EYE_RATIO, lids_of
 from understudy.perform.library import ClipLibrary
+from understudy.perform.runtime.label_runtime import calm_speed
 from understudy.perform.runtime.performer import Performer
+from understudy.perform.runtime.state import HoldSegment, PerformerState
 
 PEERS = False  # nothing here needs the peers' environment
 TAKES = 50
@@ -31,6 +35,9 @@ EVERY = 12  # frames: half a second between two that are measured
 LONG = 600.0  # seconds
 MINUTE = 60.0
 PLACES = 6  # poses to wander between
+SEEDS = 4  # idles of each label whose speed is measured
+CALM_RANGE = (0.7, 1.4)  # speed of an idle over the clips' calm quarter
+MAX_SHUT_SHARE = 0.1  # of the frames of an idle: people's eyes are shut for a twentieth of the time
 STILL_MM = 0.01  # a second: a hundredth of what is seen at arm's length
 
 
@@ -45,9 +52,10 @@ class Take:
 def rows() -> Iterator[Row]:
     """Every row of this benchmark, as they are measured."""
     library = ClipLibrary.from_asset(cast.load("dragon"))
-    performer = Performer(learned(), library.rig, layers=False)
+    performer, whole = (Performer(learned(), library.rig, layers=layers) for layers in (False, True))
     seen = {take.clip: points(library.rig, take.rows) for take in library.takes}
     for label in library.labels:
+        yield from speeds(label, library, performer, whole, seen)
         yield from idles(label, library, performer, seen)
     yield from long_idles(library, performer)
     yield from held_still(library, performer)
@@ -74,14 +82,41 @@ def performed(
     return [Take(np.array([p[n] for p in kept]), np.array(away)[:, n]) for n in range(len(states))]
 
 
-def _away(state: object) -> float:
+def _away(state: PerformerState) -> float:
     """Latent distance from the point that is held, in radii; NaN on the way to it."""
-    leg = state.voice.leg  # type: ignore[attr-defined]
-    return float(np.linalg.norm(state.main_source.x - leg.point) / leg.radius) if hasattr(leg, "point") else np.nan
+    source = state.main_source
+    held = source.current_segment
+    return float(np.linalg.norm(source.x - held.point) / held.radius) if isinstance(held, HoldSegment) else np.nan
+
+
+def speeds(
+    label: str, library: ClipLibrary, performer: Performer, whole: Performer, seen: dict[str, Array]
+) -> Iterator[Row]:
+    """Speed of the surface of idles beside the calm quarter of the clips, without layers and with all; shut eyes."""
+    calm = calm_speed(np.concatenate([speed(seen[take.clip], take.rate) for take in library.of_label(label)]))
+    first, lids = round(SETTLED * performer.rate), lids_of(library.rig)
+    for words, shown in (("", performer), (" with layers", whole)):
+        takes = performed(shown, [label] * SEEDS, Idle(label=label), SECONDS, every=1)
+        ratios = [speed(points(library.rig, take.rows[first:]), shown.rate).mean() / calm for take in takes]
+        mean, about = float(np.mean(ratios)), f"calm quarter {calm:.0f} mm/s; seeds {min(ratios):.2f}-{max(ratios):.2f}"
+        least, most = CALM_RANGE
+        yield Row(
+            f"{label}: idle speed{words}", mean, "n", about, min(mean / least, most / mean), 1.0 if not words else None
+        )
+    closed = [np.min([lid.closures(take.rows) for lid in lids], axis=0) > CLOSED_EYE_RATIO for take in takes]
+    shut = float(np.mean(closed))
+    yield Row(
+        f"{label}: eyes shut",
+        shut,
+        "n",
+        f"of the time; at most {MAX_SHUT_SHARE}",
+        MAX_SHUT_SHARE / max(shut, 1e-3),
+        1.0,
+    )
 
 
 def idles(label: str, library: ClipLibrary, performer: Performer, seen: dict[str, Array]) -> Iterator[Row]:
-    """Variation, radius and likeness of one label."""
+    """Variation and radius of one label's idles, and how like the clips its wandering is."""
     first = round(SETTLED * performer.rate / EVERY)
     takes = performed(performer, [label] * TAKES, Idle(label=label), SECONDS)
     shown = np.array([points(library.rig, take.rows[first:]) for take in takes])
@@ -92,7 +127,6 @@ def idles(label: str, library: ClipLibrary, performer: Performer, seen: dict[str
     furthest = float(np.nanmax([take.away for take in takes]))
     yield Row(f"{label}: furthest, radius = 1", furthest, "n", "the radius", 1 / furthest, 0.99)
     unseen = held_out(training)
-    yield from likeness(f"{label}: idle to clips", shown.reshape(-1, *shown.shape[2:]), training, unseen)
     rng = np.random.default_rng(0)
     poses = []
     for number in rng.integers(len(library.of_label(label)), size=PLACES):

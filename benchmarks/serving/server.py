@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from types import TracebackType
 
-from benchmarks.transitions import ROOT, learned
+from understudy import cast
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -23,14 +23,12 @@ def prepared(folder: Path) -> None:
     from understudy.studio.server import open_all
     from understudy.studio.session import Session
 
-    learned()  # kept in out/
-
     async def prepare() -> None:
         session = Session(folder)
         await session.start()
         await open_all(session, ["dragon"])
         character = session.document.characters[0].id
-        entry = await asyncio.to_thread(copy_into_project, session, ROOT / "out" / "dragon.understudy", character)
+        entry = await asyncio.to_thread(copy_into_project, session, cast.model_file("dragon"), character)
         session.change(with_model(session.document, entry), "adopt")
         await session.show(character, "model", entry.id)
         await session.stop()

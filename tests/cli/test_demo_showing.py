@@ -35,7 +35,7 @@ def children(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 def perform(folder: Path, studio: Studio) -> None:
     settings = ["--seed", "3", "--size", "64x48"]
-    studio.in_loop(lambda: demo.prepare_demo(studio.session, "lamp", folder, settings, True))
+    studio.in_loop(lambda: demo.prepare_demo(studio.session, "lamp", folder, settings, False, True))
 
 
 def test_it_performs_what_an_earlier_demo_has_learned(tmp_path: Path, children: list[list[str]]) -> None:

@@ -2,7 +2,8 @@
 
 Every member is data. `arrays/NAME.npz` holds its body and the animation that was baked with it; the dragon's and the
 face's curves are read from the dope sheets in `sheets/`. `pairs/` has pose pairs from the actor, `limits.json` the
-limits of joints. The code that builds these files is the folder `assets` of the project, which is not installed.
+limits of joints, `models/` what was learned from a member's clips. The code that builds these files is the folder
+`assets` of the project, which is not installed.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ __all__ = [
     "body",
     "limits",
     "load",
+    "model_file",
     "names",
     "pairs",
     "poses",
@@ -39,6 +41,7 @@ __all__ = [
 Limits = dict[str, dict[str, tuple[float, float]]]  # joint -> axis -> lowest and highest degrees
 
 MEMBERS = ("dragon", "face", "lamp", "penguin", "squirrel", "actor")
+MEMBERS_WITH_MODELS = ("dragon",)  # learned from their clips, so that they perform at once
 MEMBERS_WITH_SHEETS = ("dragon", "face")  # their curves come from dope sheets, those of all others from their arrays
 FOLDER = Path(__file__).parent
 LANDMARKS_FILE = FOLDER / "arrays" / "face_landmarks.txt"
@@ -103,6 +106,11 @@ def pairs(name: str) -> Path:
     if name in MEMBERS and name not in with_pairs:
         raise InvalidInput(f"{name} has no pose pairs; available for {', '.join(with_pairs)}")
     return files[checks.one_of(name, "cast member with pose pairs", with_pairs)]
+
+
+def model_file(name: str) -> Path:
+    """The file of a member's pose model, which `make dragon-model` has learned from its clips."""
+    return FOLDER / "models" / f"{checks.one_of(name, 'cast member with a model', MEMBERS_WITH_MODELS)}.understudy"
 
 
 def limits(name: str) -> Limits:

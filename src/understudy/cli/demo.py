@@ -1,8 +1,8 @@
-"""`understudy demo`: a built-in character is trained on its clips and acts a scene; nothing to download.
+"""`understudy demo`: a built-in character acts a scene; nothing to download.
 
-With a terminal attached, or --serve, the demo also runs in the studio. The character should move within seconds, so the
-page is served at once, with the character playing a clip. Training runs beside that, and the character performs live as
-soon as it is done; the video and the GLB are written by another process. A model of an earlier demo is used again.
+The dragon comes learned, so it performs at once; the lamp, or the dragon with --learn, is trained on its clips first.
+With a terminal attached, or --serve, the demo also runs in the studio, where the character moves within seconds: while
+it is being trained it plays a clip. The video and the GLB are written by another process.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from understudy.cast import MEMBERS_WITH_MODELS, model_file
 from understudy.cli import options
 from understudy.cli.info import model_table
 from understudy.cli.learn import fit_with_progress, open_library
@@ -37,7 +38,7 @@ CAMERA_TARGETS = {"dragon": "Head"}  # framed in the video
 START_MODE = "play"  # of the page
 
 
-@click.command(name="demo", short_help="Watch the dragon learn, act a scene, and play with you.")
+@click.command(name="demo", short_help="Watch the dragon act a scene, and play with you.")
 @click.argument("character", type=click.Choice(SCENES), default=SCENES[0])
 @options.output(required=False, help="The folder to write into; demo by default.")
 @click.option(
@@ -47,6 +48,7 @@ START_MODE = "play"  # of the page
 @click.option("--serve/--no-serve", default=None, help="Open the studio as well; by default where a terminal is.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Of the studio; 7860 by default, or the next free one.")
 @click.option("--browser/--no-browser", default=None, help="Open the page; by default where a terminal is attached.")
+@click.option("--learn", "learns", is_flag=True, help="Learn from the clips first, also where a model is shipped.")
 @click.option("--learned", "learned_already", is_flag=True, hidden=True, help="The model is in the folder already.")
 @options.quiet
 def command(
@@ -57,25 +59,27 @@ def command(
     serve: bool | None,
     port: int | None,
     browser: bool | None,
+    learns: bool,
     learned_already: bool,
     quiet: bool,
 ) -> None:
-    """Learn a built-in character from its clips, let it act a scene, and write that as a video and as a GLB.
+    """Let a built-in character act a scene, and write that as a video and as a GLB.
 
-    CHARACTER is dragon, by default, or lamp. Where a terminal is attached, the studio is open meanwhile and
-    afterwards: its address is printed, the character moves there at once, and plays tic-tac-toe when it has learned;
-    Ctrl+C ends it.
+    CHARACTER is dragon, by default, whose model comes with the package, or lamp, which is learned first. Where a
+    terminal is attached, the studio is open meanwhile and afterwards: its address is printed, the character performs
+    there and plays tic-tac-toe; Ctrl+C ends it.
     """
     folder = Path(output or "demo")
     folder.mkdir(parents=True, exist_ok=True)
     if serve or (serve is None and sys.stdout.isatty()):
-        serve_demo(character, folder, ["--seed", str(seed), "--size", f"{size[0]}x{size[1]}"], port, browser, quiet)
+        settings = ["--seed", str(seed), "--size", f"{size[0]}x{size[1]}"]
+        serve_demo(character, folder, settings, learns, port, browser, quiet)
         return
-    write_files(character, folder, seed, size, learned_already, quiet)
+    write_files(character, folder, seed, size, learns, learned_already, quiet)
 
 
 def write_files(
-    character: str, folder: Path, seed: int, size: tuple[int, int], learned_already: bool, quiet: bool
+    character: str, folder: Path, seed: int, size: tuple[int, int], learns: bool, learned_already: bool, quiet: bool
 ) -> None:
     """Write the model, the scene, the video and the GLB."""
     from understudy.perform.script import parse_script
@@ -85,7 +89,7 @@ def write_files(
     text = (resources.files("understudy.cast") / "scenes" / f"{character}.toml").read_text(encoding="utf-8")
     scene.write_text(text, encoding="utf-8")
     if not learned_already:
-        _learn(character, model, quiet)
+        _make_model(character, model, learns, quiet)
     with _report_duration("performed the scene", quiet) as say:
         opened = open_model(model)
         done = perform_script(parse_script(text, str(scene)).check(opened.model), opened, seed, quiet)
@@ -103,10 +107,16 @@ def write_files(
     click.echo(str(video.resolve()))
 
 
-def _learn(character: str, model: Path, quiet: bool) -> None:
+def _make_model(character: str, model: Path, learns: bool, quiet: bool) -> None:
+    """Copy the model that the package ships, or learn it from the clips."""
     from understudy.cli.info import model_facts
     from understudy.perform.training import FitSettings
 
+    if character in MEMBERS_WITH_MODELS and not learns:
+        with _report_duration("copied the model that comes with the package", quiet) as say:
+            shutil.copyfile(model_file(character), model)
+            say(f"{model.stat().st_size / 1e6:.1f} MB, learned before; --learn learns it here")
+        return
     with _report_duration("learned its clips", quiet) as say:
         library = open_library(character)
         fitted = fit_with_progress(library, FitSettings(), str(model), None, None, quiet)
@@ -131,21 +141,29 @@ def _print_lines(lines: list[str], quiet: bool) -> None:
 
 
 def serve_demo(
-    character: str, folder: Path, settings: list[str], port: int | None, browser: bool | None, quiet: bool
+    character: str,
+    folder: Path,
+    settings: list[str],
+    learns: bool,
+    port: int | None,
+    browser: bool | None,
+    quiet: bool,
 ) -> None:
     """Serve the demo until Ctrl+C."""
     from understudy.studio.server import Server
     from understudy.studio.session import Session
 
     async def begin(session: Session) -> None:
-        await prepare_demo(session, character, folder, settings, quiet)
+        await prepare_demo(session, character, folder, settings, learns, quiet)
 
     server = Server(Session(folder / "studio"), port=port, begin=begin)
     server.run(lambda: announce(server, browser, quiet, START_MODE))
 
 
-async def prepare_demo(session: Session, character: str, folder: Path, settings: list[str], quiet: bool) -> None:
-    """Open the character, train and show its model, then write the files."""
+async def prepare_demo(
+    session: Session, character: str, folder: Path, settings: list[str], learns: bool, quiet: bool
+) -> None:
+    """Open the character, show its model, which is trained where there is none, then write the files."""
     from understudy.studio.server import open_all
 
     await open_all(session, [character])
@@ -153,7 +171,7 @@ async def prepare_demo(session: Session, character: str, folder: Path, settings:
     if entry is None:
         return
     try:
-        model = await _model(session, entry, folder)
+        model = await _model(session, entry, folder, learns)
     except UnderstudyError as error:
         click.echo(f"not learned: {error}", err=True)
         return
@@ -162,19 +180,22 @@ async def prepare_demo(session: Session, character: str, folder: Path, settings:
     await _write_files_in_process(character, folder, settings, quiet)
 
 
-async def _model(session: Session, entry: CharacterEntry, folder: Path) -> ModelEntry:
-    """The model in the project, or one of an earlier demo, or a new one."""
+async def _model(session: Session, entry: CharacterEntry, folder: Path, learns: bool) -> ModelEntry:
+    """The model in the project, the one that the package ships, one of an earlier demo, or a new one."""
     from understudy.studio.perform import learning
     from understudy.studio.perform.models import copy_into_project, with_model
 
     known = next((each for each in session.document.models if each.character == entry.id), None)
-    if known is not None:
+    if known is not None and not learns:
         return known
-    earlier = folder / f"{entry.cast}.understudy"
+    is_shipped = entry.cast in MEMBERS_WITH_MODELS
+    learned = model_file(entry.cast) if is_shipped else folder / f"{entry.cast}.understudy"
     import asyncio
 
     try:
-        model = await asyncio.to_thread(copy_into_project, session, earlier, entry.id, entry.name)
+        if learns:
+            raise UnderstudyError("to be learned")
+        model = await asyncio.to_thread(copy_into_project, session, learned, entry.id, entry.name)
     except UnderstudyError:  # it is missing, or of another version
         task = learning.learning_task(session, entry, ())
         job = session.jobs.run(

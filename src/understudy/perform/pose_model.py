@@ -191,21 +191,25 @@ class PoseModel(Estimator):
 
     @classmethod
     def load(cls, path: str | Path) -> PoseModel:
-        """Read a model that `save` or `understudy learn` wrote.
+        """Read a model that `save` or `understudy learn` wrote, or one that comes with the package.
 
         Args:
-            path: The file.
+            path: The file, or `"dragon"`: the built-in dragon is learned already.
 
         Returns:
             The fitted model.
 
         Raises:
             BadFile: If the file is damaged or holds something else.
+
+        Example:
+            >>> us.PoseModel.load("dragon").labels[:3]
+            ('happy', 'grumpy', 'bored')
         """
         from understudy import storage
 
         opened = open_model(path)
-        given = storage.read_header(path).get("settings") or {}
+        given = storage.read_header(opened.path).get("settings") or {}
         model = cls(**{name: value for name, value in given.items() if name in cls().settings()})
         model.model_, model.rig_ = opened.model, opened.rig
         return model
@@ -253,11 +257,16 @@ def is_model(path: str | Path) -> bool:
 
 
 def open_model(path: str | Path) -> ModelWithCharacter:
-    """The model of a file with its character; `BadFile` where the two do not fit."""
-    from understudy.cast import restore_character
+    """The model of a file, or of a built-in character that has one, with its character.
+
+    `BadFile` where the two do not fit.
+    """
+    from understudy.cast import MEMBERS_WITH_MODELS, model_file, restore_character
     from understudy.character import rig
     from understudy.perform.model import PerformanceModel, check_character
 
+    if str(path) in MEMBERS_WITH_MODELS and not Path(path).exists():
+        path = model_file(str(path))
     if not is_model(path):
         make = f"`understudy learn {path} -o {Path(path).stem}{MODEL_SUFFIX}` makes one"
         raise BadFile(path, f"is not a model, which ends in {MODEL_SUFFIX}; {make}")
@@ -281,15 +290,14 @@ def prepare_library(library: ClipLibrary, labels: Sequence[str] = ()) -> ClipLib
 
 
 def _exclude_eye_columns(library: ClipLibrary) -> ClipLibrary:
-    """The library without the controls of the eyes, where a gaze layer can turn them instead.
+    """The library without the controls of eyes and lids, where layers of the performance move them instead.
 
     Eyes follow what there is to see, which changes: learned, they look where something was [Bailey 2016, section 6].
     """
-    from understudy.perform.layers.eyes import gaze_columns
+    from understudy.perform.layers.eyes import gaze_columns, lid_columns
 
-    return replace(
-        library, excluded_columns=tuple(dict.fromkeys((*library.excluded_columns, *gaze_columns(library.rig))))
-    )
+    columns = (*library.excluded_columns, *gaze_columns(library.rig), *lid_columns(library.rig))
+    return replace(library, excluded_columns=tuple(dict.fromkeys(columns)))
 
 
 def _add_cast_poses(library: ClipLibrary) -> ClipLibrary:

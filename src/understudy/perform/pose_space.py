@@ -49,6 +49,7 @@ class PoseSpace:
     segments: tuple[Segment, ...]
     rate: float
     home: int = 0  # the most typical frame of the label
+    idle_gain: float = 1.0  # of the random force while it hovers: the clips' calm quarter is as fast
 
     def __len__(self) -> int:
         return len(self.latents)
@@ -125,6 +126,7 @@ class PoseSpace:
             "label": self.label,
             "rate": self.rate,
             "home": self.home,
+            "idle_gain": self.idle_gain,
             "segments": [[s.clip, s.start, s.stop] for s in self.segments],
         }
         arrays = {"latents": self.latents}
@@ -159,4 +161,5 @@ class PoseSpace:
             segments,
             float(header["rate"]),
             home,
+            checks.positive(header.get("idle_gain", 1.0), "idle gain"),  # files of version 0.1 have none
         )

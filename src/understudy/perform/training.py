@@ -27,9 +27,11 @@ from understudy.perform.behaviours import find_behaviours
 from understudy.perform.features.encoder import PoseEncoder
 from understudy.perform.features.reduction import FeaturePca
 from understudy.perform.features.weights import FeatureWeights, weigh_features
+from understudy.perform.layers.eyes import open_and_frontal
 from understudy.perform.library import ClipLibrary
 from understudy.perform.model import PerformanceModel
 from understudy.perform.pose_space import PoseSpace, Segment
+from understudy.perform.runtime.label_runtime import calibrate_idles
 
 Progress = Callable[[int, int], None]
 Mapper = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
@@ -37,6 +39,9 @@ Mapper = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 # A cubic cost: at this many frames the exact model takes about four times as long as at 600, and a gigabyte at 5,000.
 MAX_EXACT_FRAMES = 1000
 HOME_DISTINCT_QUANTILE = 0.6  # of the calm frames, by distance to other labels; the home is chosen from those above
+# A home faces the front within the first, or, in a mood that looks away, as the least turned share of its calm frames.
+HOME_FRONT_RAD, HOME_FRONT_QUANTILE = np.radians(15), 0.25
+MIN_OPEN_EYES_SHARE = 0.1  # of the calm frames: a label that has fewer with open eyes keeps them shut
 
 
 @dataclass(frozen=True)
@@ -178,10 +183,14 @@ def fit_library(
     for (i, j), (pair, apart) in zip(pairs, map_in_threads(bridge_pair, pairs, workers, report)):
         alone[i], alone[j] = np.minimum(alone[i], apart.min(axis=1)), np.minimum(alone[j], apart.min(axis=0))
         pair_bridges.append(pair)
-    spaces = [replace(space, home=home_frame(space, look, far)) for space, look, far in zip(spaces, looks, alone)]
+    for number, space in enumerate(spaces):
+        rows = encoder.place(space.features, np.zeros((len(space), 3)))
+        calm = calm_frames(space, *open_and_frontal(library.rig, rows))
+        home = home_frame(looks[number], alone[number], calm)
+        spaces[number] = replace(space, home=home, reduction=rest_unlearned(space, encoder, calm))
     poses = {name: encoder.encode(row[None])[0] for name, row in library.poses.items()}
     by_label = {space.label: space for space in spaces}
-    return PerformanceModel(
+    model = PerformanceModel(
         encoder,
         by_label,
         tuple(pair_bridges),
@@ -193,18 +202,41 @@ def fit_library(
         library.notes,
         find_behaviours(library.rig, {take.clip: take.rows for take in library.takes}, rate),
     )
+    return calibrate_idles(model, library.rig, workers)
 
 
-def home_frame(space: PoseSpace, looks: Array, alone: Array) -> int:
-    """The most typical frame of a label: calm, unlike the other labels, and most like the other frames of that kind.
+def calm_frames(space: PoseSpace, is_open: Array, turned: Array) -> Array:
+    """The slower half of a label's frames; of those the ones with open eyes that face the front, where it has such.
 
-    Clips begin and end near neutral, so the most typical frame of all is often no different from another label's.
-    `looks` (N, E) are its weighted poses, `alone` (N,) their squared distances to the nearest pose of other labels.
+    `is_open` (N,) says whether the eyes are open, `turned` (N,) by how many radians the face is turned aside.
     """
     speeds = np.concatenate(
         [np.linalg.norm(np.gradient(space.latents[s.start : s.stop], axis=0), axis=1) for s in space.segments]
     )
     calm = np.flatnonzero(speeds <= np.median(speeds))
+    if is_open[calm].mean() >= MIN_OPEN_EYES_SHARE:
+        calm = calm[is_open[calm]]
+    return calm[turned[calm] <= max(HOME_FRONT_RAD, float(np.quantile(turned[calm], HOME_FRONT_QUANTILE)))]
+
+
+def rest_unlearned(space: PoseSpace, encoder: PoseEncoder, calm: Array) -> FeaturePca:
+    """The reduction of a space with the median of calm frames for features that are not learned.
+
+    They keep the mean else, and the mean of lids that blink is half shut. Moods keep their lids so: drooping, or wide.
+    """
+    reduction = space.reduction
+    rest = np.median(space.features[calm], axis=0).astype(np.float32)  # as exact as a file
+    mean = np.where(encoder.learned, reduction.mean, rest)
+    return FeaturePca(mean, reduction.scale, reduction.basis, reduction.explained)
+
+
+def home_frame(looks: Array, alone: Array, calm: Array) -> int:
+    """The most typical frame of a label: calm, unlike the other labels, and most like the other frames of that kind.
+
+    Clips begin and end near neutral, so the most typical frame of all is often no different from another label's.
+    `looks` (N, E) are its weighted poses, `alone` (N,) their squared distances to the nearest pose of other labels,
+    `calm` the frames to choose from.
+    """
     if np.isfinite(alone).all():
         calm = calm[alone[calm] >= np.quantile(alone[calm], HOME_DISTINCT_QUANTILE)]
     return int(calm[np.sqrt(bridges.view_distances_squared(looks[calm], looks[calm])).mean(axis=1).argmin()])

@@ -174,7 +174,7 @@ def test_play_shows_the_clip_as_it_was_made(performer: Performer) -> None:
 
 
 def test_idles_stay_within_their_radius(performer: Performer) -> None:
-    centre, radius = performer.init("happy", "happy@2").main_source.x, performer.planner.runtimes["happy"].forces.radius
+    centre, radius = performer.init("happy", "happy@2").main_source.x, performer.planner.runtimes["happy"].hover_radius
     states = [performer.init("happy", "happy@2", seed=seed) for seed in range(50)]
     furthest, places = 0.0, []
     for _ in range(240):

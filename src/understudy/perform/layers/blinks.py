@@ -16,7 +16,7 @@ import numpy as np
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.perform.layers import layer
-from understudy.perform.layers.eye_drives import Angles, EyelidDrive, lids_of, read_all
+from understudy.perform.layers.eye_drives import CLOSED_EYE_RATIO, Angles, EyelidDrive, lids_of, read_all
 from understudy.perform.layers.eyes import Eyes
 from understudy.perform.layers.gaze import minimum_jerk
 from understudy.perform.layers.layer import LayerContext
@@ -28,7 +28,6 @@ LID_OPENING_SECONDS = (0.22, 0.2)
 MIN_BLINK_INTERVAL_SECONDS = 0.45
 LID_SHUT_SECONDS = 0.02  # and at least one frame: a blink without a shut frame looks like a flicker
 DOUBLE_BLINK_PROBABILITY = 0.13  # that another blink follows at once
-CLOSED_EYE_RATIO = 0.55  # closure by the pose, 0 to 1, from which on eyes do not blink
 BLINK_SACCADE_RAD = radians(14)  # size of a saccade that may bring a blink
 BLINK_WITH_SACCADE_PROBABILITY = 0.65  # that it does
 BLINK_REFRACTORY_SECONDS = 1.0  # after a blink, in which no saccade brings another: wandering eyes would flutter

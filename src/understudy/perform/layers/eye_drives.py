@@ -32,6 +32,7 @@ from understudy.maths import jit, quaternion
 KERNELS = "understudy.perform.layers.layer_kernels"
 SINGLE_ROW_INDEX = np.zeros(1, np.int64)  # row 0 of one row
 PROBE_STEP_RATIO = 1e-3  # of a control's range: small enough for a slope, large enough against rounding
+CLOSED_EYE_RATIO = 0.55  # closure by the pose, 0 to 1, from which on eyes count as shut
 MIN_LID_GAIN_RATIO = 0.02  # of a blink, over a control's whole range: a control that closes less is ignored
 
 PER_EYE = np.array([[1.0, 0, -1, 0], [0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, -1]])

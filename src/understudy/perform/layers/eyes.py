@@ -28,6 +28,7 @@ from understudy.character.rig import DirectRig, LayeredRig, PosedRig
 from understudy.checks import Array
 from understudy.maths import jit, quaternion
 from understudy.perform.layers.eye_drives import (
+    CLOSED_EYE_RATIO,
     PER_EYE,
     Angles,
     ControlDrive,
@@ -36,6 +37,7 @@ from understudy.perform.layers.eye_drives import (
     JointDrive,
     ShapeDrive,
     face_columns,
+    lids_of,
     probe_controls,
 )
 
@@ -170,6 +172,35 @@ def gaze_columns(rig: PosedRig) -> tuple[str, ...]:
     """The controls, joints or shapes that the gaze drives, as patterns of what `PoseEncoder.fit` leaves unlearned."""
     eyes = Eyes.from_rig(rig)
     return () if eyes is None else tuple(escape(name) for name in eyes.drive.names)
+
+
+def lid_columns(rig: PosedRig) -> tuple[str, ...]:
+    """The columns that shut the lids of a character with eyes, without those that turn the eyes; patterns as above.
+
+    Blinks shut the lids. In a pose space shut eyes are poses among others, where an idle may stay for a second.
+    """
+    eyes = Eyes.from_rig(rig)
+    if eyes is None:
+        return ()
+    columns = (int(column) for lid in lids_of(rig) for column in (*lid.columns, *lid.others))
+    names = (rig.channels.names[column] for column in columns)
+    turning = {*eyes.drive.names, *(f"{name}.controls.value" for name in eyes.drive.names)}
+    return tuple(dict.fromkeys(escape(name) for name in names if name not in turning))
+
+
+def open_and_frontal(rig: PosedRig, rows: Array) -> tuple[Array, Array]:
+    """(F,) whether the eyes are open, and (F,) radians by which the face is turned aside, for rows (F, C).
+
+    A character without lids has open eyes, one without eyes looks ahead.
+    """
+    eyes, lids = Eyes.from_rig(rig), lids_of(rig)
+    shut = np.min([lid.closures(rows) for lid in lids], axis=0) if lids else np.zeros(len(rows))
+    if eyes is None:
+        return shut <= CLOSED_EYE_RATIO, np.zeros(len(rows))
+    frames = eyes.head.evaluate_rows(np.vstack([rig.rest, rows])).reshape(-1, 3, 4)
+    ahead = frames[:, :, :3] @ np.array(eyes.axes[2])
+    left = frames[0, :, :3] @ np.array(eyes.axes[0])
+    return shut <= CLOSED_EYE_RATIO, np.abs(np.arctan2(ahead[1:] @ left, ahead[1:] @ ahead[0]))
 
 
 def _eyes_from_joints(rig: PosedRig, joints: tuple[int, int]) -> Eyes | None:

@@ -437,8 +437,10 @@ def _step_particles(
             assert isinstance(segment, HoldSegment)
             places[m] = segment.point
         strays = segment.radius * min(max(settings.liveliness, MIN_RADIUS_RATIO), MAX_RADIUS_RATIO)
-        stays = settings.stillness if isinstance(segment, HoldSegment) else 0.0
-        numbers.append((strays, settings.liveliness * (1 - settings.stillness), stays))
+        stays, gain = 0.0, 1.0
+        if isinstance(segment, HoldSegment):
+            stays, gain = settings.stillness, runtime.hover_gain(source.cursor * dt)
+        numbers.append((strays, gain * settings.liveliness * (1 - settings.stillness), stays))
     radius, lively, still = np.array(numbers).T
     times = dt * np.array([state.frame for state in states])
     substeps, smoothness = particle.SUBSTEPS_PER_FRAME, runtime.forces.smoothness

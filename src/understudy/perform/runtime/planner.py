@@ -222,7 +222,7 @@ class Planner:
 
     def hold(self, label: str, point: Array, radius: float | None = None, frames: int | None = None) -> HoldSegment:
         """A segment that stays near a point, by default within the label's idle radius."""
-        return HoldSegment(point, self.runtimes[label].forces.radius if radius is None else radius, frames)
+        return HoldSegment(point, self.runtimes[label].hover_radius if radius is None else radius, frames)
 
     def plan_route(
         self,
@@ -332,7 +332,7 @@ class Planner:
             points = [x if goal == label else self.runtimes[goal].home]
         first = points[0]
         runtime = self.runtimes[goal]
-        radius = runtime.forces.radius if command.radius is None else command.radius
+        radius = runtime.hover_radius if command.radius is None else command.radius
         near = goal == label and np.linalg.norm(first - x) <= radius
         way = () if near else self.plan_route(label, x, goal, first)
         if len(points) == 1:
