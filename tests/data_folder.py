@@ -9,6 +9,7 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("UNDERSTUDY_TEST_DATA", PROJECT.parent / "shared" / "data"))
+FIELD = Path(os.environ.get("UNDERSTUDY_TEST_FIELD", PROJECT.parent / "shared" / "field"))
 
 
 def data_file(relative: str) -> Path:
@@ -22,3 +23,11 @@ def data_file(relative: str) -> Path:
 def data_files(pattern: str) -> list[Path]:
     """All files of the real data that match a glob, sorted; an empty list where the data is absent."""
     return sorted(DATA.glob(pattern))
+
+
+def field_file(relative: str) -> Path:
+    """The path of one of the files on which an earlier version failed; skips the calling test where it is absent."""
+    path = FIELD / relative
+    if not path.exists():
+        pytest.skip(f"field file not found: {relative} (looked in {FIELD}; set UNDERSTUDY_TEST_FIELD)")
+    return path

@@ -5,6 +5,7 @@
 // standard output  [{"nodes": [...], "meshes": [...], "clips": [...], "requests": [{"vertices": at, "matrices": at}]}]
 // output file      raw float64, little endian; `at` counts numbers. vertices (M, V, 3), matrices (M, N, 4, 4) column by column
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { MeshoptDecoder } from 'meshoptimizer/decoder'
 import { AnimationMixer, LoopOnce, Vector3 } from 'three'
 import { GLTFLoader } from 'three/addons/loaders/GLTFLoader.js'
 import { packedWithoutPictures } from './gltf_parts.mjs'
@@ -13,7 +14,7 @@ globalThis.self ??= globalThis // the loader asks for the browser's name of the 
 
 async function load(path) {
   const { json, glb } = packedWithoutPictures(path)
-  const gltf = await new GLTFLoader().parseAsync(glb, '')
+  const gltf = await new GLTFLoader().setMeshoptDecoder(MeshoptDecoder).parseAsync(glb, '')
   const objects = new Array((json.nodes ?? []).length).fill(null)
   const meshes = []
   gltf.scene.traverse((object) => {

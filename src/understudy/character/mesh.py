@@ -408,3 +408,41 @@ class SkinBinding:
     def __repr__(self) -> str:
         vertices, influences = self.weights.shape
         return f"SkinBinding({len(self.joints)} joints, {vertices} vertices, {influences} influences)"
+
+
+def nearest_sound_vertices(vertices: Array, triangles: Array, broken: Array) -> Array:
+    """The sound vertex nearest to each broken one, along the edges of the mesh, or in space where no edge leads.
+
+    The way along the edges keeps a finger from borrowing from the next one. Vertices at one place, which a seam has
+    split, count as one.
+
+    Args:
+        vertices: (V, 3) positions.
+        triangles: (T, 3) vertex numbers.
+        broken: (V,) bool, the vertices that need a donor. At least one vertex must be sound.
+
+    Returns:
+        (N,) vertex numbers, one for each broken vertex.
+    """
+    from scipy.sparse import csr_matrix  # few files need them
+    from scipy.sparse.csgraph import dijkstra
+    from scipy.spatial import cKDTree
+
+    places, place_of = np.unique(np.asarray(vertices, np.float64), axis=0, return_inverse=True)
+    place_of = place_of.reshape(-1)
+    sound = np.flatnonzero(~broken)
+    donor_at = np.full(len(places), -1)
+    donor_at[place_of[sound[::-1]]] = sound[::-1]
+    corners = place_of[triangles]
+    starts, ends = (np.concatenate([corners[:, i] for i in order]) for order in ((0, 1, 2), (1, 2, 0)))
+    lengths = np.linalg.norm(places[starts] - places[ends], axis=1)
+    distinct = lengths > 0  # a sparse matrix takes 0 for no edge
+    graph = csr_matrix((lengths[distinct], (starts[distinct], ends[distinct])), (len(places), len(places)))
+    donors_at = np.flatnonzero(donor_at >= 0)
+    _, _, nearest = dijkstra(graph, directed=False, indices=donors_at, return_predecessors=True, min_only=True)
+    reached = nearest[place_of[broken]]
+    donors = np.where(reached >= 0, donor_at[np.maximum(reached, 0)], -1)
+    lost = donors < 0
+    if lost.any():
+        donors[lost] = sound[cKDTree(vertices[sound]).query(vertices[broken][lost])[1]]
+    return donors

@@ -159,15 +159,31 @@ def test_channels_that_move_nothing_are_noted(tmp_path: Path) -> None:
         ([0, 1, 2], np.zeros((4, 3)), "animations[0].samplers[0].output"),
     ],
 )
-def test_damaged_keys_are_named(tmp_path: Path, times: Any, values: Any, place: str) -> None:
-    with pytest.raises(BadFile) as caught:
-        gltf.read(moved("translation", values, times=times).save(tmp_path))
-    assert caught.value.place == place
+def test_damaged_keys_are_noted_with_their_place(tmp_path: Path, times: Any, values: Any, place: str) -> None:
+    """A damaged clip does not refuse the file: its character is read."""
+    asset = gltf.read(moved("translation", values, times=times).save(tmp_path))
+    assert asset.character().vertex_count == 3
+    assert any(place in note for note in asset.notes), asset.notes
 
 
-def test_a_rotation_of_no_length_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadFile, match="unit quaternions"):
-        gltf.read(moved("rotation", np.zeros((3, 4))).save(tmp_path))
+def test_keys_are_put_in_order_and_broken_ones_left_out(tmp_path: Path) -> None:
+    times, values = [0, 2, 1, np.nan, 3], np.arange(15.0).reshape(5, 3)
+    values[4, 1] = np.inf
+    asset = gltf.read(moved("translation", values, times=times).save(tmp_path))
+    (curve,) = asset.curves[0].curves
+    assert curve.times.tolist() == [0, 1, 2]
+    assert curve.values[:, 0].tolist() == [0, 6, 3]
+    assert "keys of accessors[1] without a time were left out (1)" in asset.notes
+    assert "keys of accessors[1] were put into the order of their times" in asset.notes
+    assert "keys of accessors[2] that are no numbers or no rotations were left out (1)" in asset.notes
+
+
+def test_rotations_of_no_length_are_left_out(tmp_path: Path) -> None:
+    asset = gltf.read(moved("rotation", [[0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 1, 0]]).save(tmp_path))
+    assert asset.curves[0].curves[0].times.tolist() == [TIMES[0], TIMES[2]]
+    assert "keys of accessors[2] that are no numbers or no rotations were left out (1)" in asset.notes
+    nothing = gltf.read(moved("rotation", np.zeros((3, 4))).save(tmp_path))
+    assert not nothing.curves and "animation 'clip_0' moves nothing that was read and was left out" in nothing.notes
 
 
 @pytest.mark.parametrize(
@@ -189,13 +205,18 @@ def test_a_rotation_of_no_length_is_refused(tmp_path: Path) -> None:
         ({}, {"interpolation": "CUBICSPLINE"}, "animations[0].samplers[0].output"),
     ],
 )
-def test_damaged_channels_are_named(tmp_path: Path, channel: dict, sampler: dict, place: str) -> None:
+def test_damaged_channels_are_left_out_with_a_note(tmp_path: Path, channel: dict, sampler: dict, place: str) -> None:
+    """One bad channel refuses neither the file nor the clip: another channel of the same clip is read."""
     made = moved("translation", np.zeros((3, 3)))
-    made.root["animations"][0]["channels"][0].update(channel)
-    made.root["animations"][0]["samplers"][0].update(sampler)
-    with pytest.raises(BadFile) as caught:
-        gltf.read(made.save(tmp_path))
-    assert caught.value.place == place
+    clip = made.root["animations"][0]
+    clip["samplers"].append(made.sampler(TIMES, np.ones((3, 3)), "VEC3"))
+    clip["channels"].append({"sampler": 1, "target": {"node": 0, "path": "scale"}})
+    clip["channels"][0].update(channel)
+    clip["samplers"][0].update(sampler)
+    asset = gltf.read(made.save(tmp_path))
+    assert [curve.channel.kind for curve in asset.curves[0].curves] == ["scale"]
+    (note,) = asset.notes
+    assert note.startswith(f"animation channels that cannot be read were left out (1): {place} ")
 
 
 def test_many_channels_on_one_large_sampler_are_bounded(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 from tests.formats.gltf.minimal import Minimal
 
 from understudy.character import Material, Texture
-from understudy.errors import BadFile
 from understudy.formats import gltf
 
 PNG = base64.b64decode(
@@ -130,11 +129,13 @@ def test_a_missing_picture_is_noted_not_refused(tmp_path: Path, uri: str) -> Non
         ({"emissiveTexture": {"index": 1}}, "images[0]"),
     ],
 )
-def test_damage_is_named(tmp_path: Path, material: dict, place: str) -> None:
+def test_damaged_materials_are_noted_and_replaced(tmp_path: Path, material: dict, place: str) -> None:
     made = surfaced(material, textures=[{"source": 5}, {"source": 0}], images=[{}])
-    with pytest.raises(BadFile) as caught:
-        gltf.read(made.save(tmp_path))
-    assert caught.value.place == place
+    asset = gltf.read(made.save(tmp_path))
+    assert asset.character().parts[0].mesh.material() == Material()
+    assert any(note.startswith(f"materials that cannot be read were left out (1): {place} ") for note in asset.notes), (
+        asset.notes
+    )
 
 
 def test_extras_with_half_a_surrogate_pair_are_written(tmp_path: Path) -> None:

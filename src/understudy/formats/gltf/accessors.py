@@ -30,6 +30,7 @@ class Accessors:
         self.document, self.buffers = document, buffers
         self.entries = document.list("accessors")
         self._views = len(document.list("bufferViews"))
+        self.decoded: dict[int, Array] = {}  # by accessor: arrays that come from a compressed mesh, not from a buffer
         self._rows = integer_rows(self.entries, {"bufferView": -1, "byteOffset": 0, "count": 0})
 
     def has_data(self, index: int) -> bool:
@@ -46,6 +47,8 @@ class Accessors:
         if kind not in kinds or component not in components:
             raise self._wrong_kind(entry, kind, component, kinds, components, user)
         dtype, columns = DTYPE_PER_COMPONENT[component], COLUMNS_PER_TYPE[kind]
+        if index in self.decoded:
+            return self._decoded_elements(entry, self.decoded[index], dtype, columns), entry.flag("normalized")
         if self._rows is not None and "sparse" not in entry:
             at, start, count = self._rows[index]
             if 0 <= at < self._views and count > 0 and start >= 0:
@@ -60,6 +63,14 @@ class Accessors:
         if "sparse" in entry:
             data = self._overlay(entry, data)
         return data, entry.flag("normalized")
+
+    def _decoded_elements(self, entry: JsonObject, data: Array, dtype: np.dtype[Any], columns: int) -> Array:
+        """(count, columns) numbers of a compressed mesh in the type that the accessor names."""
+        if data.shape[1] != columns:
+            raise entry.bad("type", f"has {columns} numbers, but the compressed mesh has {data.shape[1]}")
+        self.document.take(data.size * dtype.itemsize, entry.place)
+        with np.errstate(invalid="ignore"):
+            return data.astype(dtype)
 
     def _wrong_kind(
         self,

@@ -21,6 +21,7 @@ from understudy.formats.gltf.document import GltfBuffers, GltfDocument, unpack
 from understudy.formats.gltf.materials import GltfMaterials
 from understudy.formats.gltf.meshes import Meshes, PrimitiveMesh, inverse_binds, make_skin, skin_joints
 from understudy.formats.gltf.nodes import NodeForest, is_marked, read_forest
+from understudy.maths import transform
 
 # Names that tools give to every scene or root, in lower case; no character is named after them.
 GENERIC_NAMES = {
@@ -252,10 +253,20 @@ class Characters:
         if key not in self._skins:
             joints = self.skins[skin]
             if skin not in self._binds:
-                self._binds[skin] = inverse_binds(self.document, self.accessors, skin, len(joints))
+                self._binds[skin] = inverse_binds(
+                    self.document, self.accessors, skin, len(joints), lambda b: self._rest_pose(joints[b])
+                )
             columns = np.array([number[joint] for joint in joints])
             self._skins[key], changed, largest = make_skin(
-                self.document, piece.binding, columns, self._binds[skin], piece.attributes
+                self.document, piece, piece.binding, columns, self._binds[skin]
             )
             self._changed, self._largest = self._changed + changed, max(self._largest, largest)
         return self._skins[key]
+
+    def _rest_pose(self, node: int) -> Array:
+        """(4, 4) world_from_node at rest."""
+        graph, world = self.graph, np.eye(4)
+        while node >= 0:
+            world = transform.compose(graph.translations[node], graph.rotations[node], graph.scales[node]) @ world
+            node = graph.parents[node]
+        return world

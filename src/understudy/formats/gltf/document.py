@@ -24,7 +24,7 @@ from typing import Any
 from urllib.parse import unquote, unquote_to_bytes
 
 from understudy import files
-from understudy.errors import BadFile, Unsupported
+from understudy.errors import BadFile, FileError, Unsupported
 from understudy.formats.conventions import CountedNotes
 from understudy.formats.gltf.json_object import JsonObject, format_place, format_value, integer_rows
 
@@ -37,15 +37,17 @@ JSON_CHUNK, BINARY_CHUNK = 0x4E4F534A, 0x004E4942
 BASE_MEMORY_BYTES, MEMORY_PER_FILE_BYTE = 1 << 30, 16
 
 QUANTISATION_EXTENSION = "KHR_mesh_quantization"
-REFUSED_EXTENSIONS = {
-    "KHR_draco_mesh_compression": "Draco mesh compression",
-    "EXT_meshopt_compression": "meshopt compression",
-    "KHR_meshopt_compression": "meshopt compression",
-    "KHR_texture_basisu": "Basis Universal textures",
-}
+DRACO_EXTENSION = "KHR_draco_mesh_compression"
+MESHOPT_EXTENSIONS = ("EXT_meshopt_compression", "KHR_meshopt_compression")
+# Textures name a picture of another kind by these, instead of or beside one that every reader knows.
+PICTURE_EXTENSIONS = {"KHR_texture_basisu": "image/ktx2", "EXT_texture_webp": "image/webp"}
 # Extensions of appearance: they are kept with the material or texture and written again.
 KEPT_PREFIX = "KHR_materials_"
-KEPT_EXTENSIONS = ("KHR_texture_transform", QUANTISATION_EXTENSION)
+KEPT_EXTENSIONS = (
+    *("KHR_texture_transform", QUANTISATION_EXTENSION, DRACO_EXTENSION),
+    *MESHOPT_EXTENSIONS,
+    *PICTURE_EXTENSIONS,
+)
 # Other modules note these themselves.
 SELF_NOTED_EXTENSIONS = ("KHR_lights_punctual", "KHR_animation_pointer")
 
@@ -115,6 +117,7 @@ class GltfDocument(CountedNotes):
         self.root = JsonObject(path, root, ())
         self.left = BASE_MEMORY_BYTES + MEMORY_PER_FILE_BYTE * size
         self._lists: dict[str, list[JsonObject]] = {}
+        self._reasons: dict[str, str] = {}
         self._check_version()
         check_required(self)
 
@@ -139,6 +142,17 @@ class GltfDocument(CountedNotes):
         if index is not None and index >= len(self.list(name)):
             raise entry.bad(key, f"is {index}, but there are {len(self.list(name))} {name}")
         return index
+
+    def leave_out(self, what: str, error: FileError) -> None:
+        """Count a thing that cannot be read. One note gives their number, and the place and reason of the first.
+
+        A file that asks for too much memory is refused all the same.
+        """
+        if self.left < 0:
+            raise error
+        place = f"{error.place} " if error.place else ""
+        reason = self._reasons.setdefault(what, f"{place}{error.reason}".replace("{", "{{").replace("}", "}}"))
+        self.count(f"{what} that cannot be read were left out ({{}}): {reason}")
 
     def take(self, size: int, place: tuple[str | int, ...]) -> None:
         """Charge `size` bytes to the budget before they are allocated."""
@@ -167,10 +181,13 @@ def is_kept(name: str) -> bool:
 
 def extension_error(document: GltfDocument, name: str, place: str) -> Unsupported:
     """The error for an extension that a file cannot be read without."""
-    about = f" ({REFUSED_EXTENSIONS[name]})" if name in REFUSED_EXTENSIONS else ""
-    return Unsupported(
-        document.path, f"needs the extension {name}{about}, which is not supported; export it without", place
-    )
+    return Unsupported(document.path, f"needs the extension {name}, which is not supported; export it without", place)
+
+
+def _is_fallback(buffer: JsonObject) -> bool:
+    """Whether a buffer only stands for what compressed buffer views decode to, and may have no bytes."""
+    extensions = buffer.child("extensions")
+    return any(name in extensions and extensions.child(name).value.get("fallback") for name in MESHOPT_EXTENSIONS)
 
 
 class GltfBuffers:
@@ -191,6 +208,8 @@ class GltfBuffers:
         """Refuse a buffer that claims more bytes than its source has, before anything is decoded or opened."""
         length = entry.integer("byteLength", low=1)
         uri = entry.text("uri", default=None)
+        if _is_fallback(entry):
+            return
         chunk = self.document.binary if number == 0 else None
         available = len(uri) if uri is not None and uri.startswith("data:") else None
         available = len(chunk) if uri is None and chunk is not None else available
@@ -205,7 +224,11 @@ class GltfBuffers:
         return view
 
     def _read_view(self, entry: JsonObject) -> tuple[memoryview, int]:
-        index = entry.place[-1]
+        index, extensions = entry.place[-1], entry.value.get("extensions")
+        if type(extensions) is dict:
+            for name in MESHOPT_EXTENSIONS:
+                if name in extensions:
+                    return self._decompress(entry, entry.child("extensions").child(name))
         if self._rows is not None and isinstance(index, int):
             number, start, length, stride = self._rows[index]
             if number in self._buffers and start >= 0 and length > 0 and (stride == 0 or 4 <= stride < 253):
@@ -214,20 +237,39 @@ class GltfBuffers:
                     return data[start : start + length], stride
         return self._read_view_slowly(entry)
 
+    def _decompress(self, entry: JsonObject, compressed: JsonObject) -> tuple[memoryview, int]:
+        """The decompressed bytes of a view, and its stride."""
+        from understudy.formats.gltf import meshopt  # with numba, which other files do not need
+
+        data = self._slice(compressed)
+        _, count, stride, _ = meshopt.read_fields(compressed)
+        length = entry.integer("byteLength", low=1)
+        if length > count * stride:
+            raise entry.bad("byteLength", f"is {length:,}, but {count:,} elements of {stride} bytes are compressed")
+        self.document.take(4 * count * stride, entry.place)  # the bytes, and copies while a filter is undone
+        return memoryview(meshopt.decode(data, compressed).data)[:length], self._stride(entry)
+
     def _read_view_slowly(self, entry: JsonObject) -> tuple[memoryview, int]:
         """The same, field by field, with an error for the field that is wrong."""
+        return self._slice(entry), self._stride(entry)
+
+    @staticmethod
+    def _stride(entry: JsonObject) -> int:
+        return int(entry.integer("byteStride", default=0, low=4, below=253))
+
+    def _slice(self, entry: JsonObject) -> memoryview:
+        """The part of a buffer that `buffer`, `byteOffset` and `byteLength` name."""
         number = self.document.reference(entry, "buffer", "buffers")
         if number is None:
             raise entry.bad("buffer", "is missing, but should name a buffer")
-        data = self._buffer(number, entry)
+        data = self._buffer(number)
         start = entry.integer("byteOffset", default=0)
         length = entry.integer("byteLength", low=1)
         if start + length > len(data):
             raise entry.bad("byteLength", f"reaches to byte {start + length:,}, but the buffer has {len(data):,}")
-        stride = entry.integer("byteStride", default=0, low=4, below=253)
-        return data[start : start + length], stride
+        return data[start : start + length]
 
-    def _buffer(self, number: int, view: JsonObject) -> memoryview:
+    def _buffer(self, number: int) -> memoryview:
         if number not in self._buffers:
             entry = self.document.list("buffers")[number]
             length = entry.integer("byteLength", low=1)
@@ -237,9 +279,6 @@ class GltfBuffers:
             elif number == 0 and self.document.binary is not None:
                 data = self.document.binary
             else:
-                for name in view.child("extensions").value:
-                    if "meshopt" in name:
-                        raise extension_error(self.document, name, format_place(view.place))
                 raise entry.bad("uri", "is missing, and there is no binary chunk for this buffer")
             if len(data) < length:
                 raise entry.bad("byteLength", f"is {length:,}, but the buffer holds {len(data):,} bytes")

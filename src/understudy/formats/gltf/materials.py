@@ -6,11 +6,15 @@ from typing import Any
 
 from understudy.character import Image, Material, Texture
 from understudy.errors import BadFile, Unsupported
-from understudy.formats.gltf.document import GltfBuffers, GltfDocument
+from understudy.formats.gltf.document import PICTURE_EXTENSIONS, GltfBuffers, GltfDocument
 from understudy.formats.gltf.json_object import JsonObject, format_value
 
+KTX2_SIGNATURE = b"\xabKTX 20\xbb\r\n\x1a\n"
 # First bytes of a picture -> its media type.
-SIGNATURES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"RIFF", "image/webp"))
+SIGNATURES = (
+    *((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"RIFF", "image/webp")),
+    (KTX2_SIGNATURE, "image/ktx2"),
+)
 SAMPLER_FIELDS = ("magFilter", "minFilter", "wrapS", "wrapT")
 MAX_EXTENSION_DEPTH = 16  # levels of an extension that are searched for textures; ratified extensions have two
 ALPHA_MODES = ("OPAQUE", "MASK", "BLEND")
@@ -78,7 +82,7 @@ class GltfMaterials:
         if number is None:
             raise info.bad("index", "is missing, but should name a texture")
         entry = self.document.list("textures")[number]
-        source = self.document.reference(entry, "source", "images")
+        source = self._source(entry)
         if source is None:
             self.document.count("textures without a picture of a known kind were left out ({})")
             return None
@@ -90,6 +94,18 @@ class GltfMaterials:
             if key in info:
                 extra[key] = info.number(key)
         return Texture(self._image(source), info.integer("texCoord", 0, below=64), kept, extra)
+
+    def _source(self, texture: JsonObject) -> int | None:
+        """The picture of a texture: one that every reader knows before one that an extension names."""
+        source = self.document.reference(texture, "source", "images")
+        extensions = texture.child("extensions")
+        for name in PICTURE_EXTENSIONS:
+            if name in extensions:
+                other = self.document.reference(extensions.child(name), "source", "images")
+                if source is not None and other is not None:
+                    self.document.count("pictures that are there in a second format were left out ({})")
+                source = other if source is None else source
+        return source
 
     def _image(self, index: int) -> Image:
         if index not in self._images:
@@ -113,5 +129,7 @@ class GltfMaterials:
             except (BadFile, Unsupported) as error:
                 self.document.note(f"picture {format_value(uri)} was left out: {error.reason}")
                 data = b""
+        if data.startswith(KTX2_SIGNATURE):
+            self.document.count("pictures in KTX2 are kept as they are, but not drawn in pictures and films ({})")
         actual = next((kind for signature, kind in SIGNATURES if data.startswith(signature)), "")
         return Image(name or f"image_{index}", actual or mime or "application/octet-stream", data)

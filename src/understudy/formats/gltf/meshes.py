@@ -9,17 +9,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from understudy.character import Material, Mesh, Shapes, SkinBinding
+from understudy.character.mesh import nearest_sound_vertices
 from understudy.checks import Array
 from understudy.errors import BadFile
 from understudy.formats.conventions import number_duplicates
 from understudy.formats.gltf.accessors import FLOAT_COMPONENT, Accessors
-from understudy.formats.gltf.document import GltfDocument, extension_error
+from understudy.formats.gltf.document import DRACO_EXTENSION, GltfDocument
 from understudy.formats.gltf.json_object import JsonObject, format_place, printable
 from understudy.formats.gltf.materials import GltfMaterials
 
@@ -34,7 +36,7 @@ WEIGHT_COMPONENTS = (5126, 5121, 5123)
 # Sums this close to 1 are float32 rounding: such rows are kept bit by bit, through any number of round trips.
 WEIGHT_SUM_TOLERANCE = 5e-7
 
-DRACO_EXTENSION = "KHR_draco_mesh_compression"
+MIN_DETERMINANT = 1e-30  # of the rest pose of a joint that has a size
 
 
 @dataclass
@@ -43,6 +45,7 @@ class Binding:
 
     influences: Array
     weights: Array
+    broken: Array  # (V,) bool, the rows that held weights that are no numbers; they are zero now
 
 
 @dataclass
@@ -94,7 +97,9 @@ class Meshes:
         giver = entry if weights is None else node
         defaults = giver.numbers("weights") or [0.0] * len(names)
         if len(defaults) != len(names):
-            raise giver.bad("weights", f"has {len(defaults)} values, but the mesh has {len(names)} morph targets")
+            place = format_place((*giver.place, "weights"))
+            self.document.note(f"{place} has {len(defaults)} values for {len(names)} morph targets; the rest are 0")
+            defaults = (defaults + [0.0] * len(names))[: len(names)]
         groups: dict[object, list[JsonObject]] = {}
         for primitive in entry.children("primitives"):
             attributes, targets = primitive.child("attributes"), primitive.children("targets")
@@ -110,14 +115,19 @@ class Meshes:
         self, name: str, entry: JsonObject, group: list[JsonObject], names: list[str], defaults: list[float]
     ) -> PrimitiveMesh | None:
         attributes = group[0].child("attributes")
-        self._refuse_draco(group[0], attributes)
+        for primitive in group:
+            self._decompress(primitive)
         if "POSITION" not in attributes:
             self.document.count("primitives without positions were left out ({})")
             return None
-        vertices = attribute(self.document, self.accessors, attributes, "POSITION", None, exact=True)
-        assert vertices is not None  # it was just found there
-        blocks, materials, material_of = self._triangles(group, len(vertices))
+        vertices, broken = self._positions(attributes)
+        blocks, materials, material_of = self._triangles(group, len(vertices), broken)
         if not blocks:
+            if broken is not None:
+                number = self.document.reference(attributes, "POSITION", "accessors")
+                raise self.accessors.entries[number or 0].bad(
+                    "", "leaves no triangle without positions that are no numbers"
+                )
             return None
         self.document.take(2 * vertices.nbytes, attributes.place)
         kept = entry.extra().get("extras")
@@ -136,14 +146,40 @@ class Meshes:
         binding = read_binding(self.document, self.accessors, attributes, len(vertices))
         return PrimitiveMesh(mesh, binding, attributes)
 
-    def _refuse_draco(self, primitive: JsonObject, attributes: JsonObject) -> None:
-        """Refuse Draco compression, even if it is optional, where the accessors hold no vertices without it."""
-        position = self.document.reference(attributes, "POSITION", "accessors")
-        compressed = DRACO_EXTENSION in primitive.child("extensions")
-        if compressed and position is not None and not self.accessors.has_data(position):
-            raise extension_error(self.document, DRACO_EXTENSION, format_place(primitive.place))
+    def _decompress(self, primitive: JsonObject) -> None:
+        """Decode Draco compression where the accessors hold no vertices without it; all of the file at once."""
+        if self.accessors.decoded or not self._needs_draco(primitive):
+            return
+        from understudy.formats.gltf import draco  # for files that need it
 
-    def _triangles(self, group: list[JsonObject], vertices: int) -> tuple[list[Array], list[Material], list[Array]]:
+        primitives = [item for mesh in self.document.list("meshes") for item in mesh.children("primitives")]
+        compressed = [item for item in primitives if self._needs_draco(item)]
+        self.accessors.decoded = draco.decode_meshes(self.document, self.accessors.buffers, compressed)
+
+    def _needs_draco(self, primitive: JsonObject) -> bool:
+        position = self.document.reference(primitive.child("attributes"), "POSITION", "accessors")
+        compressed = DRACO_EXTENSION in primitive.child("extensions")
+        return compressed and position is not None and not self.accessors.has_data(position)
+
+    def _positions(self, attributes: JsonObject) -> tuple[Array, Array | None]:
+        """(V, 3) positions, all finite, and (V,) which of them were not; None where all were."""
+        number = self.document.reference(attributes, "POSITION", "accessors")
+        assert number is not None  # `_piece` has found it there
+        place = (*attributes.place, "POSITION")
+        vertices = self.accessors.loose_floats(number, ("VEC3",), place, SMALL_COMPONENTS)
+        broken: Array = np.logical_not(np.isfinite(vertices).all(axis=1))
+        if not broken.any():
+            return vertices, None
+        if broken.all():
+            raise self.accessors.entries[number].bad("", "holds no position that is a number")
+        vertices[broken] = vertices[~broken][0]
+        where = format_place(self.accessors.entries[number].place)
+        self.document.count(f"vertices of {where} whose position is no number were hidden ({{}})", int(broken.sum()))
+        return vertices, broken
+
+    def _triangles(
+        self, group: list[JsonObject], vertices: int, broken: Array | None
+    ) -> tuple[list[Array], list[Material], list[Array]]:
         """The triangles of each primitive that has any, the materials in use, and the material of each triangle."""
         blocks, used, material_of = [], [], []
         for primitive in group:
@@ -151,13 +187,24 @@ class Meshes:
             number = self.document.reference(primitive, "material", "materials")
             if triangles is None:
                 continue
+            if broken is not None:
+                triangles = triangles[~broken[triangles].any(axis=1)]
+                if not len(triangles):
+                    continue
             if number not in used:
                 used.append(number)
             blocks.append(triangles)
             material_of.append(np.full(len(triangles), used.index(number), np.int32))
         if used == [None]:
             used = []
-        return blocks, [Material() if n is None else self.materials.material(n) for n in used], material_of
+        return blocks, [Material() if n is None else self._material(n) for n in used], material_of
+
+    def _material(self, number: int) -> Material:
+        try:
+            return self.materials.material(number)
+        except BadFile as error:
+            self.document.leave_out("materials", error)
+            return Material()
 
     def _shapes(self, primitive: JsonObject, names: list[str], defaults: list[float], vertices: int) -> Shapes | None:
         targets = primitive.children("targets")
@@ -169,7 +216,7 @@ class Meshes:
         deltas = np.zeros((len(targets), vertices, 3), np.float32)
         normals = np.zeros(deltas.shape, np.float32) if with_normals else None
         for i, target in enumerate(targets):
-            moved = attribute(self.document, self.accessors, target, "POSITION", vertices, exact=True)
+            moved = attribute(self.document, self.accessors, target, "POSITION", vertices)
             turned = attribute(self.document, self.accessors, target, "NORMAL", vertices)
             if moved is not None:
                 deltas[i] = moved
@@ -201,11 +248,18 @@ def triangles_of(document: GltfDocument, accessors: Accessors, primitive: JsonOb
     else:
         place = (*primitive.place, "indices")
         stored, _ = accessors.raw(number, ("SCALAR",), INDEX_COMPONENTS, place)
+        mode = TRIANGLES_MODE if number in accessors.decoded else mode  # a compressed strip is stored as triangles
         document.take(16 * len(stored), place)
-        if stored.max() >= vertices:
-            raise primitive.bad("indices", f"hold vertex {stored.max()}, but there are {vertices} vertices")
-        corners = stored[:, 0].astype(np.int32)  # below the number of vertices, which fits
-    return assemble_triangles(document, corners, mode)
+        corners = np.minimum(stored[:, 0], vertices).astype(np.int32)  # `vertices` stands for all that do not exist
+    triangles = assemble_triangles(document, corners, mode)
+    inside = (triangles < vertices).all(axis=1)
+    if inside.all():
+        return triangles
+    if not inside.any():
+        raise primitive.bad("indices", f"hold vertex {stored.max()}, but there are {vertices} vertices")
+    where = format_place((*primitive.place, "indices"))
+    document.count(f"triangles of {where} with vertices that do not exist were left out ({{}})", int((~inside).sum()))
+    return triangles[inside]
 
 
 def assemble_triangles(document: GltfDocument, corners: Array, mode: int) -> Array:
@@ -234,30 +288,28 @@ def attribute(
     accessors: Accessors,
     attributes: JsonObject,
     key: str,
-    vertices: int | None,
+    vertices: int,
     kinds: tuple[str, ...] = ("VEC3",),
     components: tuple[int, ...] = SMALL_COMPONENTS,
-    exact: bool = False,
 ) -> Array | None:
-    """(V, n) float32 of one vertex attribute, or None where it is absent.
+    """(V, n) float32 of one vertex attribute besides the positions, or None where it is absent or cannot be read.
 
-    Positions (`exact`) must be finite; elsewhere NaN and infinity, which exporters write for normals and UVs of
-    triangles without area, become zero with a note.
+    NaN and infinity, which exporters write for normals and UVs of triangles without area, become zero with a note.
     """
-    number = document.reference(attributes, key, "accessors")
-    if number is None:
+    try:
+        number = document.reference(attributes, key, "accessors")
+        if number is None:
+            return None
+        values = accessors.loose_floats(number, kinds, (*attributes.place, key), components)
+        if len(values) != vertices:
+            raise attributes.bad(key, f"has {len(values)} elements, but there are {vertices} vertices")
+    except BadFile as error:
+        document.leave_out("vertex attributes", error)
         return None
-    place = (*attributes.place, key)
-    if exact:
-        values = accessors.floats(number, kinds, place, components)
-    else:
-        values = accessors.loose_floats(number, kinds, place, components)
-        broken = ~np.isfinite(values)
-        if broken.any():
-            document.count(f"values of {key} that are not finite were set to zero ({{}})", int(broken.sum()))
-            values[broken] = 0
-    if vertices is not None and len(values) != vertices:
-        raise attributes.bad(key, f"has {len(values)} elements, but there are {vertices} vertices")
+    broken = ~np.isfinite(values)
+    if broken.any():
+        document.count(f"values of {key} that are not finite were set to zero ({{}})", int(broken.sum()))
+        values[broken] = 0
     return values
 
 
@@ -292,23 +344,35 @@ def skin_joints(document: GltfDocument) -> list[list[int]]:
         if not joints:
             raise entry.bad("joints", "is missing or empty, but a skin needs at least one joint")
         if len(set(joints)) < len(joints):
-            twice = next(joint for joint in joints if joints.count(joint) > 1)
-            raise entry.bad("joints", f"should be distinct, but hold node {twice} twice")
+            place = format_place((*entry.place, "joints"))
+            document.note(f"{place} names a node twice; its first bind matrix counts")
         result.append(joints)
     return result
 
 
-def inverse_binds(document: GltfDocument, accessors: Accessors, index: int, count: int) -> Array:
-    """(B, 4, 4) joint_from_mesh of the B joints of a skin; the identity where the file gives none."""
+def inverse_binds(
+    document: GltfDocument, accessors: Accessors, index: int, count: int, rest: Callable[[int], Array]
+) -> Array:
+    """(B, 4, 4) joint_from_mesh of the B joints of a skin; the identity where the file gives none.
+
+    Where single matrices are missing or are no numbers, the rest pose of the joint, `rest(b)` (4, 4), is its bind pose.
+    """
     entry = document.list("skins")[index]
     number = document.reference(entry, "inverseBindMatrices", "accessors")
     if number is None:
         return np.tile(np.eye(4), (count, 1, 1))
     place = (*entry.place, "inverseBindMatrices")
-    flat = accessors.floats(number, ("MAT4",), place, dtype=np.float64)
-    if len(flat) < count:
-        raise entry.bad("inverseBindMatrices", f"holds {len(flat)} matrices, but there are {count} joints")
-    matrices = flat[:count].reshape(-1, 4, 4).swapaxes(1, 2)
+    flat = accessors.loose_floats(number, ("MAT4",), place, (FLOAT_COMPONENT,), np.float64)[:count]
+    flat = np.pad(flat, ((0, count - len(flat)), (0, 0)), constant_values=np.nan)
+    matrices = flat.reshape(-1, 4, 4).swapaxes(1, 2)
+    missing = np.flatnonzero(~np.isfinite(matrices).all(axis=(1, 2)))
+    for joint in missing.tolist():
+        world = rest(joint)
+        # a joint without size has no inverse; its vertices are then bound where they are
+        matrices[joint] = np.linalg.inv(world) if abs(np.linalg.det(world)) > MIN_DETERMINANT else np.eye(4)
+    if missing.size:
+        text = format_place(place)
+        document.note(f"{text}: matrices that are missing or no numbers were taken from the rest pose ({len(missing)})")
     # 1e-5: float32 products of exporters; a larger last row would be a projection, which a skin cannot be
     if np.abs(matrices[:, 3] - (0, 0, 0, 1)).max() > 1e-5:
         document.note("inverse bind matrices with a last row other than 0 0 0 1 were made affine")
@@ -326,7 +390,7 @@ def read_binding(document: GltfDocument, accessors: Accessors, attributes: JsonO
         assert joints_at is not None and weights_at is not None  # both were just found there
         joints, _ = accessors.raw(joints_at, ("VEC4",), JOINT_COMPONENTS, (*attributes.place, f"JOINTS_{n}"))
         place = (*attributes.place, f"WEIGHTS_{n}")
-        weights = accessors.floats(weights_at, ("VEC4",), place, WEIGHT_COMPONENTS, np.float64)
+        weights = accessors.loose_floats(weights_at, ("VEC4",), place, WEIGHT_COMPONENTS, np.float64)
         for key, values in ((f"JOINTS_{n}", joints), (f"WEIGHTS_{n}", weights)):
             if len(values) != vertices:
                 raise attributes.bad(key, f"has {len(values)} elements, but POSITION has {vertices}")
@@ -336,28 +400,60 @@ def read_binding(document: GltfDocument, accessors: Accessors, attributes: JsonO
     document.take(48 * vertices * len(sets), attributes.place)
     influences = np.concatenate([joints for joints, _ in sets], axis=1).astype(np.int64)
     weights = np.concatenate([weights for _, weights in sets], axis=1)
+    broken: Array = np.logical_not(np.isfinite(weights).all(axis=1))
+    weights[broken] = 0
     if weights.min() < 0:
         document.count("negative skin weights were set to zero ({})", int(np.sum(weights < 0)))
         weights = np.maximum(weights, 0)
     influences[weights == 0] = 0
     used = np.flatnonzero((weights > 0).any(axis=0))
     needed = int(used[-1]) + 1 if used.size else 1
-    return Binding(influences[:, :needed], weights[:, :needed])
+    return Binding(influences[:, :needed], weights[:, :needed], broken)
 
 
 def make_skin(
-    document: GltfDocument, binding: Binding, joints: Array, binds: Array, attributes: JsonObject
+    document: GltfDocument, piece: PrimitiveMesh, binding: Binding, joints: Array, binds: Array
 ) -> tuple[SkinBinding, int, float]:
     """A skin on skeleton joints (B,), how many vertices had to be normalised, and the largest sum of weights."""
-    if binding.influences.max() >= len(joints):
-        vertex = int(np.argmax((binding.influences >= len(joints)).any(axis=1)))
-        worst = int(binding.influences[vertex].max())
-        raise attributes.bad(
-            "JOINTS_0", f"of vertex {vertex} holds joint {worst}, but its skin has {len(joints)} joints"
-        )
+    binding = _mend_binding(document, piece, binding, len(joints))
     weights, changed = SkinBinding.normalise(binding.weights)
     total = binding.weights.sum(axis=1)
     rounded = np.abs(total - 1) <= WEIGHT_SUM_TOLERANCE
     weights[rounded] = binding.weights[rounded]
-    document.take(2 * weights.nbytes + 2 * binds.nbytes, attributes.place)
+    document.take(2 * weights.nbytes + 2 * binds.nbytes, piece.attributes.place)
+    distinct, first, same = np.unique(joints, return_index=True, return_inverse=True)
+    if len(distinct) < len(joints):
+        return SkinBinding(distinct, binds[first], same[binding.influences], weights), changed, float(total.max())
     return SkinBinding(joints, binds, binding.influences, weights), changed, float(total.max())
+
+
+def _mend_binding(document: GltfDocument, piece: PrimitiveMesh, binding: Binding, joints: int) -> Binding:
+    """The binding with weights for every vertex.
+
+    Weights on joints that do not exist are dropped. Vertices without any weight left, or whose weights were no
+    numbers, get those of the nearest sound vertex.
+    """
+    influences, weights, broken = binding.influences, binding.weights, binding.broken
+    outside = influences >= joints
+    if outside.any():
+        if (outside | (weights == 0)).all():
+            raise piece.attributes.bad(
+                "JOINTS_0", f"holds joint {int(influences.max())}, but its skin has {joints} joints"
+            )
+        influences, weights = np.where(outside, 0, influences), np.where(outside, 0.0, weights)
+        place = format_place((*piece.attributes.place, "JOINTS_0"))
+        document.count(f"weights of {place} on joints that do not exist were left out ({{}})", int(outside.sum()))
+        broken = broken | (outside.any(axis=1) & (weights.sum(axis=1) <= 0))
+    if not broken.any():
+        return Binding(influences, weights, broken)
+    place = format_place((*piece.attributes.place, "WEIGHTS_0"))
+    if broken.all():
+        document.note(f"{place} holds no weight that is a number; `understudy skin auto` finds new ones")
+        return Binding(influences, weights, broken)
+    mesh = piece.mesh
+    document.take(32 * (3 * len(mesh.triangles) + 4 * len(mesh.vertices)), piece.attributes.place)
+    donors = nearest_sound_vertices(mesh.vertices, mesh.triangles, broken)
+    influences, weights = influences.copy(), weights.copy()
+    influences[broken], weights[broken] = influences[donors], weights[donors]
+    document.count(f"vertices of {place} without sound weights got those of their neighbours ({{}})", int(broken.sum()))
+    return Binding(influences, weights, broken)

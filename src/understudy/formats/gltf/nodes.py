@@ -9,7 +9,7 @@ import numpy as np
 from understudy.checks import NEAR_UNIT, Array
 from understudy.formats.conventions import number_duplicates
 from understudy.formats.gltf.document import GltfDocument
-from understudy.formats.gltf.json_object import JsonObject
+from understudy.formats.gltf.json_object import JsonObject, format_place
 from understudy.maths import quaternion, transform
 
 # Shear below this share of the matrix is the rounding of float32 entries (1e-7) and of their products.
@@ -169,8 +169,10 @@ def _transforms(document: GltfDocument, read: set[int]) -> tuple[Array, Array, A
                 target[node] = entry.numbers(key, size, target[node])
     lengths = np.sqrt(np.sum(rotations * rotations, axis=1))
     if count and lengths.min() < 1e-8:
-        node = int(np.argmin(lengths))
-        raise entries[node].bad("rotation", f"should be a unit quaternion, but has length {lengths[node]:.3g}")
+        empty = lengths < 1e-8
+        rotations[empty], lengths[empty] = quaternion.IDENTITY, 1.0
+        first = format_place((*entries[int(np.argmax(empty))].place, "rotation"))
+        document.note(f"rotations of nodes without length were set to none ({int(empty.sum())}, the first: {first})")
     off = int(np.sum(np.abs(lengths - 1) > NEAR_UNIT))
     if off:
         document.note(f"rotations of nodes that were not of unit length were normalised ({off})")

@@ -15,6 +15,7 @@ import numpy as np
 from understudy.character import Image, Material, Mesh, Part, Shapes, Texture
 from understudy.checks import Array
 from understudy.formats.conventions import CountedNotes
+from understudy.formats.gltf.document import PICTURE_EXTENSIONS
 from understudy.formats.gltf.json_object import finite_json
 
 VERTEX_BUFFER_TARGET, INDEX_BUFFER_TARGET = 34962, 34963
@@ -41,6 +42,7 @@ class Builder(CountedNotes):
         super().__init__()
         self.lists: dict[str, list[dict[str, Any]]] = {}
         self.extensions: set[str] = set()
+        self.required: set[str] = set()  # those of them without which a reader cannot show the file
         self._content: list[list[bytes]] = []  # of each buffer view
         self._pools: dict[str, int] = {}
         self._pooled: dict[tuple[str, str, bytes], int] = {}
@@ -328,6 +330,11 @@ class MaterialWriter:
         if source is None:
             return None
         item: dict[str, Any] = {"source": source}
+        if texture.image.mime not in IMAGE_TYPES:
+            extension = next(name for name, mime in PICTURE_EXTENSIONS.items() if mime == texture.image.mime)
+            item = {"extensions": {extension: {"source": source}}}
+            self.builder.extensions.add(extension)
+            self.builder.required.add(extension)
         if texture.sampler:
             item["sampler"] = self._add_once("samplers", dict(texture.sampler))
         info: dict[str, Any] = {"index": self._add_once("textures", item)}
@@ -351,8 +358,9 @@ class MaterialWriter:
         index = None
         if not image.data:
             self.builder.note(f"picture {image.name!r} was lost: its bytes are missing")
-        elif image.mime not in IMAGE_TYPES:
-            self.builder.note(f"picture {image.name!r} was lost: it is {image.mime}, but glTF holds PNG and JPEG")
+        elif image.mime not in (*IMAGE_TYPES, *PICTURE_EXTENSIONS.values()):
+            kinds = "PNG, JPEG, WebP and KTX2"
+            self.builder.note(f"picture {image.name!r} was lost: it is {image.mime}, but glTF holds {kinds}")
         else:
             view = self.builder.view(image.data)
             index = self.builder.add("images", {"name": image.name, "mimeType": image.mime, "bufferView": view})

@@ -76,6 +76,8 @@ def _document(builder: Builder, data: bytes, embed: bool) -> dict[str, Any]:
     root: dict[str, Any] = {"asset": {"version": "2.0", "generator": f"understudy {__version__}"}}
     if builder.extensions:
         root["extensionsUsed"] = sorted(builder.extensions)
+    if builder.required:
+        root["extensionsRequired"] = sorted(builder.required)
     if "scenes" in builder.lists:
         root["scene"] = 0
     return root | {name: builder.lists[name] for name in DOCUMENT_KEY_ORDER if builder.lists.get(name)}
