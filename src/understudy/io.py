@@ -46,9 +46,10 @@ def load(source: str | Path, **options: Any) -> Any:
     """Open a file or a built-in character.
 
     Args:
-        source: A file of a character or an animation (.glb, .gltf, .usd, .bvh, .asf, .amc, .c3d, .csv, .obj, .npz,
-            .curves.json), a file of something learnt (.understudy), or the name of a built-in character.
-        options: Options of the format: `scale`, metres per unit of a BVH or ASF file; `skeleton`, the ASF of an AMC.
+        source: A file of a character or an animation (.glb, .gltf, .vrm, .vrma, .usd, .bvh, .asf, .amc, .c3d, .csv,
+            .obj, .npz, .curves.json), a file of something learnt (.understudy), or the name of a built-in character.
+        options: Options of the format: `scale`, metres per unit of a BVH or ASF file; `skeleton`, the ASF of an AMC
+            or the avatar that plays a VRM animation.
 
     Returns:
         An `Asset`; or for something learnt a `PoseModel`, `FaceGraph`, `Retargeter` or `Skin`.

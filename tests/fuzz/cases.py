@@ -8,7 +8,10 @@ from random import Random
 from tests.fuzz.mutations import BYTES, TEXT, damage
 from tests.fuzz.structured import damaged_glb, damaged_gltf, damaged_npz
 
-STRUCTURED = {".glb": damaged_glb, ".gltf": damaged_gltf, ".npz": damaged_npz, ".curves.json": damaged_gltf}
+STRUCTURED = {
+    **{".glb": damaged_glb, ".gltf": damaged_gltf, ".npz": damaged_npz, ".curves.json": damaged_gltf},
+    **{".vrm": damaged_glb, ".vrma": damaged_glb},
+}
 BINARY = (".c3d", ".usdc", ".usdz", ".usd")
 
 

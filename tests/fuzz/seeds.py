@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from tests.formats.gltf.avatars import BONES, humanoid, vrm0, vrm1, vrm_animation
+from tests.formats.gltf.minimal import Minimal, one_triangle
 
 from understudy.character import (
     Asset,
@@ -295,6 +297,28 @@ WRITTEN = {
 }
 
 
+def compressed() -> Minimal:
+    """A triangle whose corners are compressed by meshopt, and 16 elements of four bytes beside it as its colours."""
+    made = one_triangle()
+    primitive = made.root["meshes"][0]["primitives"][0]
+    corners = bytes.fromhex("e1f010fe1f3d000a007687566778a9866589689801690000")
+    colours = bytes.fromhex("a000012aaaaaaa0204444444444444440300101010101010101010101010101010" + "00" * 32)
+    for encoded, mode, count, stride in ((corners, "TRIANGLES", 15, 4), (colours, "ATTRIBUTES", 16, 4)):
+        view = made.view(encoded)
+        entry = made.root["bufferViews"][view]
+        inner = {key: entry[key] for key in ("buffer", "byteOffset", "byteLength")}
+        inner |= {"mode": mode, "count": count, "byteStride": stride}
+        entry |= {"byteLength": count * stride, "byteOffset": 0, "buffer": 0}
+        entry["extensions"] = {"EXT_meshopt_compression": inner}
+    views = len(made.root["bufferViews"])
+    corner_item = {"componentType": 5125, "type": "SCALAR", "count": 3, "bufferView": views - 2}
+    primitive["indices"] = made.add("accessors", corner_item)
+    colour_item = {"componentType": 5121, "type": "VEC4", "count": 3, "bufferView": views - 1, "normalized": True}
+    primitive["attributes"]["COLOR_0"] = made.add("accessors", colour_item)
+    made.root["extensionsUsed"] = ["EXT_meshopt_compression"]
+    return made
+
+
 def make_seeds(folder: Path, ending: str) -> list[Path]:
     """The seed files of one ending; beside motion that needs a skeleton, `hand.asf`."""
     seeds = []
@@ -306,6 +330,16 @@ def make_seeds(folder: Path, ending: str) -> list[Path]:
         write(WRITTEN[ending](), seeds[-1])
     if ending == ".amc":
         (folder / "hand.asf").write_text(ASF)
+    if ending == ".vrm":
+        for number, named in enumerate((vrm0(), vrm1())):
+            seeds.append(humanoid(**named).save(folder, f"hand{number}.glb").rename(folder / f"hand{number}{ending}"))
+    if ending == ".vrma":
+        made = humanoid(**vrm_animation())
+        made.animate(len(BONES), "translation", made.sampler([0, 1], [[0, 0, 0], [1, 0, 0]], "VEC3"))
+        made.animate(4, "rotation", made.sampler([0, 1], [[0, 0, 0, 1], [0, 1, 0, 0]], "VEC4"))
+        seeds.append(made.save(folder, "hand.glb").rename(folder / f"hand{ending}"))
+    if ending in (".glb", ".gltf"):
+        seeds.append(compressed().save(folder, f"compressed{ending}"))
     if ending == ".npz":
         seeds.append(folder / f"ours{ending}")
         write_bake(bake(small_asset()), seeds[-1])

@@ -1,10 +1,16 @@
-"""Character: a skeleton and the meshes skinned to it. Asset: the characters and animations of one file."""
+"""Character: a skeleton and the meshes skinned to it. Asset: the characters and animations of one file.
+
+Avatar: what VRM says of a character beyond its meshes: which joint is which bone, and its expressions. The data are
+plain, so that transfer, gaze and faces can use them without knowing VRM. Bones have Unity's names (`LeftUpperArm`),
+expressions those of VRM 1 (`happy`, `aa`, `blinkLeft`), in files of VRM 0 as well.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,6 +23,95 @@ from understudy.character.mesh import Mesh, SkinBinding
 from understudy.character.skeleton import Skeleton
 from understudy.checks import Array
 from understudy.errors import InvalidInput
+
+# Bones without which VRM refuses a humanoid.
+REQUIRED_BONES = (
+    *("Hips", "Spine", "Head"),
+    *(side + bone for side in ("Left", "Right") for bone in ("UpperArm", "LowerArm", "Hand")),
+    *(side + bone for side in ("Left", "Right") for bone in ("UpperLeg", "LowerLeg", "Foot")),
+)
+EXPRESSION_PRESETS = (
+    *("happy", "angry", "sad", "relaxed", "surprised", "aa", "ih", "ou", "ee", "oh"),
+    *("blink", "blinkLeft", "blinkRight", "lookUp", "lookDown", "lookLeft", "lookRight", "neutral"),
+)
+
+
+@dataclass(frozen=True)
+class ShapeBind:
+    """One shape of one part, and its weight at full expression."""
+
+    part: str
+    shape: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A named face: shapes, and settings of materials.
+
+    A binary expression is either off or full; `overrides` says for "blink", "look_at" and "mouth" whether the
+    expression blocks or blends out other expressions of that kind.
+    """
+
+    name: str
+    shapes: tuple[ShapeBind, ...] = ()
+    material_binds: int = 0  # colours and texture places that it changes; they are kept, but not played
+    is_binary: bool = False
+    overrides: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def is_preset(self) -> bool:
+        """Whether the name is one of VRM's, which other programs know."""
+        return self.name in EXPRESSION_PRESETS
+
+
+@dataclass(frozen=True, eq=False)
+class Avatar:
+    """A humanoid as VRM describes it.
+
+    Args:
+        version: Of VRM: "0.0" or "1.0".
+        bones: Joint name by Unity's name of the bone.
+        expressions: The expressions, in the order of the file.
+        look_at: How it looks at something: by "bone" or "expression"; empty where the file does not say.
+        springs: Chains of joints that swing, by joint name.
+        constraints: Joint name -> name of the joint that it follows.
+        title: Name that the author gave.
+        settings: The extensions of the file, for writing them again; see `formats.gltf.vrm`.
+    """
+
+    version: str
+    bones: Mapping[str, str]
+    expressions: tuple[Expression, ...] = ()
+    look_at: str = ""
+    springs: tuple[tuple[str, ...], ...] = ()
+    constraints: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    title: str = ""
+    settings: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+
+    @property
+    def faces_backward(self) -> bool:
+        """Whether the rest pose faces -Z, as VRM 0 prescribes; VRM 1 faces +Z."""
+        return self.version.startswith("0")
+
+    def expression(self, name: str) -> Expression | None:
+        """The expression of that name."""
+        return next((expression for expression in self.expressions if expression.name == name), None)
+
+    def shape_weights(self, strengths: Mapping[str, float]) -> Iterator[tuple[str, str, float]]:
+        """Part, shape and weight of each shape that expressions of the given strengths move; weights add up.
+
+        Args:
+            strengths: Strength, 0 to 1, by name of the expression.
+        """
+        weights: dict[tuple[str, str], float] = {}
+        for expression in self.expressions:
+            strength = strengths.get(expression.name, 0.0)
+            strength = float(strength >= 0.5) if expression.is_binary else strength
+            for bind in expression.shapes if strength else ():
+                key = (bind.part, bind.shape)
+                weights[key] = weights.get(key, 0.0) + strength * bind.weight
+        return ((part, shape, weight) for (part, shape), weight in weights.items())
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +136,7 @@ class Character:
         parts: Meshes, each with its skin binding.
         bones: Numbers (B,) of the joints that count as such where no mesh is skinned to the skeleton; None: all.
         layers: Controls that move joints, shapes and a lattice; None where there are none.
+        avatar: Bones and expressions of a VRM file; None for other characters.
 
     Raises:
         InvalidInput: If skins, shapes or layers do not fit the skeleton and the meshes.
@@ -56,6 +152,7 @@ class Character:
     parts: tuple[Part, ...]
     bones: Array | None  # (B,) joints of a skeleton without a skinned mesh; None: all of them
     layers: RigLayers | None
+    avatar: Avatar | None
 
     def __init__(
         self,
@@ -64,6 +161,7 @@ class Character:
         parts: Iterable[Part] = (),
         bones: Any = None,
         layers: RigLayers | None = None,
+        avatar: Avatar | None = None,
     ) -> None:
         parts = tuple(parts)
         if bones is not None:
@@ -74,6 +172,7 @@ class Character:
         object.__setattr__(self, "skeleton", skeleton)
         object.__setattr__(self, "parts", parts)
         object.__setattr__(self, "layers", layers)
+        object.__setattr__(self, "avatar", avatar)
         shapes: dict[str, tuple[str, ...]] = {}
         for part in parts:
             if len(part.skin.weights) != len(part.mesh.vertices):

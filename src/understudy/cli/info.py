@@ -15,6 +15,7 @@ from understudy.perform.pose_model import is_model, open_model
 
 if TYPE_CHECKING:
     from understudy.character import Asset, Character, Clip, Controls, Curves
+    from understudy.character.asset import Avatar
     from understudy.perform.model import PerformanceModel
 
 
@@ -198,6 +199,8 @@ def _character(character: Character, each_control: bool) -> dict[str, Any]:
         "triangles": len(character.triangles),
         **({"height": height(character)} if character.vertex_count else {}),
         "shapes": list(shapes),
+        **_surface_facts(character),
+        **({"avatar": _avatar_facts(character.avatar)} if character.avatar is not None else {}),
     }
     if character.layers is None:
         return facts
@@ -209,6 +212,27 @@ def _character(character: Character, each_control: bool) -> dict[str, Any]:
         "controls_by_region": dict(Counter(controls.regions)),
         "controls_by_layer": dict(Counter(controls.layers)),
         **({"control_list": _control_facts(controls)} if each_control else {}),
+    }
+
+
+def _surface_facts(character: Character) -> dict[str, Any]:
+    """Names of materials, and of the pictures on them with their kind."""
+    materials = [material for part in character.parts for material in part.mesh.materials]
+    images = [texture.image for material in materials for texture in material.textures.values()]
+    pictures = dict.fromkeys(f"{image.name} ({image.mime.rpartition('/')[2]})" for image in images)
+    return {"materials": list(dict.fromkeys(material.name for material in materials)), "textures": list(pictures)}
+
+
+def _avatar_facts(avatar: Avatar) -> dict[str, Any]:
+    """What VRM says of a character."""
+    return {
+        "version": avatar.version,
+        "title": avatar.title,
+        "bones": dict(avatar.bones),
+        "expressions": [expression.name for expression in avatar.expressions],
+        "look_at": avatar.look_at,
+        "springs": [list(chain) for chain in avatar.springs],
+        "constraints": dict(avatar.constraints),
     }
 
 
@@ -255,6 +279,11 @@ def _show(name: str, facts: dict[str, Any], quiet: bool) -> None:
         click.echo(f"  character {character['name']}: {line}")
         if character["shapes"]:
             click.echo(f"    shapes ({len(character['shapes'])}): {_shorten_names(character['shapes'])}")
+        for what in ("materials", "textures"):
+            if character[what]:
+                click.echo(f"    {what} ({len(character[what])}): {_shorten_names(character[what])}")
+        if "avatar" in character:
+            _show_avatar(character["avatar"])
         if "controls" in character:
             _show_controls(character)
     width = max((len(clip["name"]) for clip in facts["clips"]), default=0)
@@ -266,6 +295,18 @@ def _show(name: str, facts: dict[str, Any], quiet: bool) -> None:
     if not quiet:
         for note in facts["notes"]:
             click.echo(f"  note: {note}")
+
+
+def _show_avatar(avatar: dict[str, Any]) -> None:
+    title = f" {avatar['title']!r}" if avatar["title"] else ""
+    click.echo(f"    VRM {avatar['version']}{title}: {len(avatar['bones'])} humanoid bones")
+    if avatar["expressions"]:
+        click.echo(f"    expressions ({len(avatar['expressions'])}): {_shorten_names(avatar['expressions'], 20)}")
+    facts = [f"looks by {avatar['look_at']}"] if avatar["look_at"] else []
+    facts += [f"{len(avatar['springs'])} spring chains"] if avatar["springs"] else []
+    facts += [f"{len(avatar['constraints'])} constraints"] if avatar["constraints"] else []
+    if facts:
+        click.echo(f"    {', '.join(facts)}")
 
 
 def _show_controls(character: dict[str, Any]) -> None:

@@ -76,8 +76,8 @@ scale = click.option(
 skeleton = click.option(
     "--skeleton",
     type=click.Path(dir_okay=False),
-    metavar="ASF",
-    help="The skeleton of an AMC file; found beside it by default.",
+    metavar="FILE",
+    help="The skeleton of an AMC file, found beside it by default; the avatar that plays a VRM animation.",
 )
 source_format = click.option(
     "--from",

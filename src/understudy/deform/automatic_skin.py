@@ -54,7 +54,7 @@ def skin_automatically(
     parts = [Part(part.name, part.mesh, skins.get(id(part), part.skin)) for part in character.parts]
     kept = len(character.parts) - len(whole.parts)
     notes = (f"{kept} parts still hang rigidly on a joint",) if kept else ()
-    skinned = Character(character.name, character.skeleton, parts, character.bones)
+    skinned = Character(character.name, character.skeleton, parts, character.bones, avatar=character.avatar)
     return AutomaticSkin(skinned, weights, None, (*notes, *weights.notes))
 
 

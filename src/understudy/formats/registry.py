@@ -32,6 +32,8 @@ class Format:
 FORMATS = (
     Format("glb", (".glb",), "gltf", True, "glTF 2.0, binary"),
     Format("gltf", (".gltf",), "gltf", True, "glTF 2.0, JSON"),
+    Format("vrm", (".vrm",), "gltf", True, "VRM avatar, 0.x and 1.0"),
+    Format("vrma", (".vrma",), "gltf", True, "VRM animation", ("skeleton",), "read_vrma"),
     Format("usd", (".usda", ".usdc", ".usd", ".usdz"), "usd", True, "UsdSkel characters, blend shapes and animation"),
     Format("bvh", (".bvh",), "bvh", True, "Biovision motion capture", ("scale",)),
     Format("asf", (".asf",), "acclaim", False, "Acclaim skeleton", ("scale",), "read_asf"),

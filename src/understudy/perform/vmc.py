@@ -208,7 +208,7 @@ class VmcBones:
     def from_rig(cls, rig: PosedRig, human: bool | None = None) -> VmcBones:
         """The bones of a rig; `human` None decides by the bones' names, False sends every joint as it is."""
         skeleton = rig.character.skeleton
-        bones = human_bones(skeleton)
+        bones = human_bones(rig.character)
         if human is None:
             human = all(name in bones for name in REQUIRED_HUMAN_BONES)
         names, parents = list(skeleton.names), skeleton.parents.copy()

@@ -336,7 +336,7 @@ def _with_skeleton(character: Character, skeleton: Skeleton) -> Character:
     """The character of a GLB, whose numbers are float32, with the rest pose that it had before."""
     if character.skeleton.names != skeleton.names:
         raise InvalidInput(f"the character should have the joints of the pairs, but has {len(character.skeleton)}")
-    return Character(character.name, skeleton, character.parts, character.bones, character.layers)
+    return Character(character.name, skeleton, character.parts, character.bones, character.layers, character.avatar)
 
 
 def source_body(asset: Asset, source: SourceMotion) -> Body | None:

@@ -14,7 +14,7 @@ from tests.formats.gltf.minimal import TRIANGLE, Minimal, one_triangle
 from understudy.character.rig import DirectRig
 from understudy.errors import BadFile, MissingExtra
 from understudy.formats import gltf, read
-from understudy.formats.gltf import draco
+from understudy.formats.gltf import accessors
 from understudy.formats.gltf.document import DRACO_EXTENSION
 
 needs_library = pytest.mark.skipif(importlib.util.find_spec("DracoPy") is None, reason="DracoPy is not installed")
@@ -66,7 +66,7 @@ def test_damaged_meshes_give_a_sentence(tmp_path: Path) -> None:
 
 @needs_library
 def test_a_crash_of_the_library_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(draco, "CHILD_COMMAND", "import os; os.abort()")
+    monkeypatch.setattr(accessors, "DRACO_COMMAND", "import os; os.abort()")
     with pytest.raises(BadFile, match="the Draco library cannot get through"):
         gltf.read(compressed(encoded_square(), {"POSITION": 0}).save(tmp_path))
 

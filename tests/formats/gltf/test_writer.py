@@ -154,7 +154,7 @@ def test_a_joint_twice_in_a_vertex_is_added_up(tmp_path: Path) -> None:
 
 def test_what_is_lost_is_said(tmp_path: Path) -> None:
     shapes = Shapes(["up"], np.array([np.ones((3, 3)), 4 * np.ones((3, 3))]), None, None, [0, 0], [0.5, 2.0])
-    picture = Texture(Image("far.webp", "image/webp", b"RIFFxxxxWEBP"))
+    picture = Texture(Image("far.tga", "image/tga", b"\x00\x00\x02"))
     materials = [
         Material("m", textures={"colour": picture}),
         Material("n", textures={"emissive": Texture(picture.image, 3)}),
@@ -181,7 +181,7 @@ def test_what_is_lost_is_said(tmp_path: Path) -> None:
     again, notes, _ = written(Asset([Character("c", chain("a", "b"), parts)], [clip]), tmp_path)
     assert set(notes) >= {
         "dual-quaternion skinning was lost: glTF blends linearly",
-        "picture 'far.webp' was lost: it is image/webp, but glTF holds PNG and JPEG",
+        "picture 'far.tga' was lost: it is image/tga, but glTF holds PNG, JPEG, WebP and KTX2",
         "animation 'dance' began at -0.5 s and was shifted to 0 s",
         "meshes without triangles were left out (1)",
         "vertices were split where UVs, normals or colours differ by corner (3)",

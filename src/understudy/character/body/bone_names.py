@@ -16,7 +16,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from understudy.character import Skeleton
+from understudy.character import Character, Skeleton
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
 
@@ -82,8 +82,17 @@ NON_EYE_WORDS = {
 UP_AXIS = np.array([0.0, 1.0, 0.0])
 
 
-def human_bones(skeleton: Skeleton) -> dict[str, int]:
-    """Unity's name -> joint, for the bones that are recognised; each at most once, the surest spelling first."""
+def human_bones(body: Skeleton | Character) -> dict[str, int]:
+    """Unity's name -> joint, for the bones that are recognised; each at most once, the surest spelling first.
+
+    The bones of an avatar (VRM) are those that its file names.
+    """
+    if isinstance(body, Character):
+        if body.avatar is not None and body.avatar.bones:
+            index = {name: joint for joint, name in enumerate(body.skeleton.names)}
+            return {bone: index[name] for bone, name in body.avatar.bones.items() if name in index}
+        return human_bones(body.skeleton)
+    skeleton = body
     names = [split_side(name) for name in skeleton.names]
     bones: dict[str, int] = {}
     for bone, stems in CENTRAL_BONE_WORDS.items():
@@ -135,8 +144,14 @@ def _add_spine(bones: dict[str, int], skeleton: Skeleton) -> None:
         bones.update(zip(names, joints))
 
 
-def eye_joints(skeleton: Skeleton) -> tuple[int, int] | None:
-    """The joints of the left and of the right eye, where both are found."""
+def eye_joints(body: Skeleton | Character) -> tuple[int, int] | None:
+    """The joints of the left and of the right eye, where both are found; of an avatar (VRM), those that it names."""
+    if isinstance(body, Character):
+        if body.avatar is not None and body.avatar.bones:
+            bones = human_bones(body)
+            return (bones["LeftEye"], bones["RightEye"]) if {"LeftEye", "RightEye"} <= set(bones) else None
+        return eye_joints(body.skeleton)
+    skeleton = body
     pair: list[int] = []
     for wanted in ("Left", "Right"):
         fitting = [

@@ -117,7 +117,7 @@ def to_plain_character(rig: LayeredRig, pieces: Sequence[PlainShape], baked: Map
         first, last = start[part.name], start[part.name] + len(part.mesh.vertices)
         parts.append(_add_part_shapes(rig, part, names, deltas[:, first:last], len(baked[part.name])))
         start[part.name] = last
-    return Character(character.name, character.skeleton, parts, character.bones)
+    return Character(character.name, character.skeleton, parts, character.bones, avatar=character.avatar)
 
 
 def _add_part_shapes(rig: LayeredRig, part: Part, names: list[str], deltas: Array, baked: int) -> Part:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from understudy.character import Asset
 
-__all__ = ["read", "write"]
+__all__ = ["read", "read_vrma", "write"]
 
 
 def read(path: str | Path) -> Asset:
@@ -19,6 +19,15 @@ def read(path: str | Path) -> Asset:
     from understudy.formats.gltf import characters
 
     return characters.read(path)
+
+
+def read_vrma(path: str | Path, skeleton: str | Path | None = None) -> Asset:
+    """A VRM animation; `skeleton` is the file of the avatar that plays it, without which it moves a bare skeleton."""
+    from understudy.formats import registry
+    from understudy.formats.gltf import characters, vrm
+
+    asset = characters.read(path)
+    return asset if skeleton is None else vrm.play_on(asset, registry.read(skeleton).character())
 
 
 def write(asset: Asset, path: str | Path) -> list[str]:

@@ -7,7 +7,7 @@ those that this program's writer had to add.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,7 @@ from understudy.formats.gltf.document import GltfBuffers, GltfDocument, unpack
 from understudy.formats.gltf.materials import GltfMaterials
 from understudy.formats.gltf.meshes import Meshes, PrimitiveMesh, inverse_binds, make_skin, skin_joints
 from understudy.formats.gltf.nodes import NodeForest, is_marked, read_forest
+from understudy.formats.gltf.vrm import ANIMATION, VRM0, VRM1, AvatarReader, NodeReference, split_expressions
 from understudy.maths import transform
 
 # Names that tools give to every scene or root, in lower case; no character is named after them.
@@ -56,6 +57,9 @@ def read(path: str | Path) -> Asset:
     characters = reader.read() if graph.order else []
     maker = CurveMaker(document, accessors, reader.channel)
     curves = [keyed for animation in animations if (keyed := maker.curves(animation)) is not None]
+    avatar = next((character.avatar for character in characters if character.avatar is not None), None)
+    if avatar is not None:
+        curves = [split_expressions(keyed, avatar) for keyed in curves]
     ending = "glb" if document.binary is not None or path.suffix.lower() == ".glb" else "gltf"
     return Asset(characters, curves=curves, notes=document.notes, format=ending)
 
@@ -97,12 +101,37 @@ class Characters:
         """All characters, in the order of the walk."""
         groups = self._groups()
         characters = [self._character(group, name) for group, name in zip(groups, self._names(groups))]
+        characters = self._add_avatar(characters)
         if self._changed:
             self.document.note(
                 f"the skin weights of {self._changed} vertices did not sum to 1 (up to {self._largest:.4g}) "
                 "and were normalised"
             )
         return characters
+
+    def _add_avatar(self, characters: list[Character]) -> list[Character]:
+        """The characters, with what VRM says of the one whose bones it names."""
+        if not {VRM0, VRM1, ANIMATION} & set(self.document.root.child("extensions").value):
+            return characters
+        avatar = AvatarReader(
+            self.document,
+            self._node_reference,
+            lambda mesh: next((self.graph.names[node] for node, shown in self.mesh_of.items() if shown == mesh), None),
+            lambda part: next((c.shapes[part] for c in characters if part in c.shapes), ()),
+            self.meshes.materials.texture,
+            self.meshes.materials.image,
+        ).read()
+        if avatar is None:
+            return characters
+        hips = avatar.bones.get("Hips")
+        owner = next((i for i, character in enumerate(characters) if hips in character.skeleton), 0)
+        return [replace(c, avatar=avatar) if i == owner else c for i, c in enumerate(characters)]
+
+    def _node_reference(self, node: int) -> NodeReference | None:
+        """What a node became: a joint or a part."""
+        if node in self.kept:
+            return NodeReference("joint", self.graph.names[node])
+        return NodeReference("part", self.graph.names[node]) if self.mesh_of.get(node) is not None else None
 
     def channel(self, node: int, path: str) -> Channel | None:
         """The channel that moves a node's transform or its morph weights, or None where the node was not kept."""

@@ -176,6 +176,8 @@ def check_required(document: GltfDocument) -> None:
 
 def is_kept(name: str) -> bool:
     """Whether reading keeps everything that the extension says."""
+    if name == "VRM" or name.startswith("VRMC_"):  # see `vrm`
+        return True
     return name in KEPT_EXTENSIONS or (name.startswith(KEPT_PREFIX) and name != "KHR_materials_variants")
 
 

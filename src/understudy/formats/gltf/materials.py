@@ -46,7 +46,7 @@ class GltfMaterials:
             "occlusion": entry.child("occlusionTexture"),
             "emissive": entry.child("emissiveTexture"),
         }
-        textures = {slot: self._texture(info) for slot, info in infos.items() if info.value}
+        textures = {slot: self.texture(info) for slot, info in infos.items() if info.value}
         extra = entry.extra()
         if "extensions" in extra:
             extra["extensions"] = self._resolve_textures(extra["extensions"], (*entry.place, "extensions"))
@@ -70,14 +70,15 @@ class GltfMaterials:
         result = {}
         for key, item in value.items():
             if key.endswith("Texture") and isinstance(item, dict) and "index" in item:
-                texture = self._texture(JsonObject(self.document.path, item, (*place, key)))
+                texture = self.texture(JsonObject(self.document.path, item, (*place, key)))
                 if texture is not None:
                     result[key] = texture
             else:
                 result[key] = self._resolve_textures(item, (*place, key))
         return result
 
-    def _texture(self, info: JsonObject) -> Texture | None:
+    def texture(self, info: JsonObject) -> Texture | None:
+        """The texture that a texture info (`index`, `texCoord`) names; None where its picture is of no known kind."""
         number = self.document.reference(info, "index", "textures")
         if number is None:
             raise info.bad("index", "is missing, but should name a texture")
@@ -93,7 +94,7 @@ class GltfMaterials:
         for key in ("scale", "strength"):
             if key in info:
                 extra[key] = info.number(key)
-        return Texture(self._image(source), info.integer("texCoord", 0, below=64), kept, extra)
+        return Texture(self.image(source), info.integer("texCoord", 0, below=64), kept, extra)
 
     def _source(self, texture: JsonObject) -> int | None:
         """The picture of a texture: one that every reader knows before one that an extension names."""
@@ -107,7 +108,8 @@ class GltfMaterials:
                 source = other if source is None else source
         return source
 
-    def _image(self, index: int) -> Image:
+    def image(self, index: int) -> Image:
+        """One picture, read once; `index` has been checked."""
         if index not in self._images:
             self._images[index] = self._read_image(self.document.list("images")[index], index)
         return self._images[index]

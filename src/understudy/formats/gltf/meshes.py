@@ -20,7 +20,7 @@ from understudy.character.mesh import nearest_sound_vertices
 from understudy.checks import Array
 from understudy.errors import BadFile
 from understudy.formats.conventions import number_duplicates
-from understudy.formats.gltf.accessors import FLOAT_COMPONENT, Accessors
+from understudy.formats.gltf.accessors import FLOAT_COMPONENT, Accessors, decode_draco
 from understudy.formats.gltf.document import DRACO_EXTENSION, GltfDocument
 from understudy.formats.gltf.json_object import JsonObject, format_place, printable
 from understudy.formats.gltf.materials import GltfMaterials
@@ -150,11 +150,9 @@ class Meshes:
         """Decode Draco compression where the accessors hold no vertices without it; all of the file at once."""
         if self.accessors.decoded or not self._needs_draco(primitive):
             return
-        from understudy.formats.gltf import draco  # for files that need it
-
         primitives = [item for mesh in self.document.list("meshes") for item in mesh.children("primitives")]
         compressed = [item for item in primitives if self._needs_draco(item)]
-        self.accessors.decoded = draco.decode_meshes(self.document, self.accessors.buffers, compressed)
+        self.accessors.decoded = decode_draco(self.document, self.accessors.buffers, compressed)
 
     def _needs_draco(self, primitive: JsonObject) -> bool:
         position = self.document.reference(primitive.child("attributes"), "POSITION", "accessors")

@@ -42,6 +42,7 @@ class Builder(CountedNotes):
         super().__init__()
         self.lists: dict[str, list[dict[str, Any]]] = {}
         self.extensions: set[str] = set()
+        self.root_extensions: dict[str, Any] = {}
         self.required: set[str] = set()  # those of them without which a reader cannot show the file
         self._content: list[list[bytes]] = []  # of each buffer view
         self._pools: dict[str, int] = {}
@@ -281,7 +282,7 @@ class MaterialWriter:
         return index
 
     def _material(self, material: Material, uv_sets: int) -> dict[str, Any]:
-        infos = {slot: info for slot, t in material.textures.items() if (info := self._info(t)) is not None}
+        infos = {slot: info for slot, t in material.textures.items() if (info := self.info(t)) is not None}
         surface: dict[str, Any] = {
             "baseColorFactor": [_clamp_to_unit(x) for x in material.colour],
             "metallicFactor": _clamp_to_unit(material.metallic),
@@ -316,7 +317,7 @@ class MaterialWriter:
         result = {}
         for key, value in settings.items() if isinstance(settings, Mapping) else ():
             if isinstance(value, Texture):
-                info = self._info(value) if value.uv_set < uv_sets else None
+                info = self.info(value) if value.uv_set < uv_sets else None
                 if info is not None:
                     result[key] = info
             elif isinstance(value, Mapping):
@@ -325,8 +326,9 @@ class MaterialWriter:
                 result[key] = value
         return result
 
-    def _info(self, texture: Texture) -> dict[str, Any] | None:
-        source = self._image(texture.image)
+    def info(self, texture: Texture) -> dict[str, Any] | None:
+        """The reference to a texture, written once; None where its picture cannot be written."""
+        source = self.image(texture.image)
         if source is None:
             return None
         item: dict[str, Any] = {"source": source}
@@ -351,7 +353,8 @@ class MaterialWriter:
         known = self.builder.lists.get(name, [])
         return known.index(item) if item in known else self.builder.add(name, item)
 
-    def _image(self, image: Image) -> int | None:
+    def image(self, image: Image) -> int | None:
+        """The number of a picture, written once; None where it cannot be written."""
         for known, index in self._images:
             if known is image or known == image:
                 return index

@@ -8,14 +8,15 @@ from __future__ import annotations
 import base64
 import json
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from understudy import __version__
-from understudy.character import Asset, Channel, Channels, Clip, Curve, Curves
+from understudy.character import Asset, Channel, Channels, Clip, Curve, Curves, Texture
+from understudy.character.asset import Avatar
 from understudy.character.curve import BEZIER, LINEAR, STEP
 from understudy.character.curves import natural_rate
 from understudy.character.key_insertion import merge_split_curves
@@ -47,6 +48,7 @@ DOCUMENT_KEY_ORDER = (
 def write(asset: Asset, path: str | Path) -> list[str]:
     """Write characters, clips and curves; the path's ending decides between .glb and .gltf. Returns what was lost."""
     path = Path(path)
+    asset = _prepare_avatar(asset, path)
     if asset.animations and not asset.characters:
         raise Unsupported(path, "glTF holds animation only on the nodes of a character, but there is no character here")
     builder = Builder()
@@ -56,6 +58,9 @@ def write(asset: Asset, path: str | Path) -> list[str]:
     for animation in asset.animations:
         animations.animation(animation)
     animations.finish()
+    for character in asset.characters:
+        if character.avatar is not None:
+            _write_avatar(builder, nodes, character.avatar)
     if roots:
         named = {"name": asset.characters[0].name} if len(asset.characters) == 1 else {}
         builder.add("scenes", named | {"nodes": roots})
@@ -65,6 +70,38 @@ def write(asset: Asset, path: str | Path) -> list[str]:
     else:
         path.write_bytes(_container(_text(_document(builder, data, embed=False)), data))
     return builder.notes
+
+
+def _prepare_avatar(asset: Asset, path: Path) -> Asset:
+    """The asset as its ending asks for: VRM needs an avatar, a VRM animation a bare skeleton."""
+    from understudy.formats.gltf import vrm
+
+    ending = path.suffix.lower()
+    if ending == ".vrma":
+        return vrm.animation_asset(asset, path)
+    if ending != ".vrm" or not asset.characters or any(character.avatar is not None for character in asset.characters):
+        return asset
+    first, *others = asset.characters
+    return replace(asset, characters=(replace(first, avatar=vrm.make_avatar(first, path)), *others))
+
+
+def _write_avatar(builder: Builder, nodes: NodeWriter, avatar: Avatar) -> None:
+    """Put the extensions of VRM onto the root and the nodes."""
+    from understudy.formats.gltf import vrm
+
+    joints = {name: found[-1][0] for name, found in nodes.joints.items()}
+    parts = {item["name"]: node for node, item in enumerate(builder.lists["nodes"]) if "mesh" in item}
+    writer = vrm.AvatarWriter(builder.lists, joints, parts)
+
+    def texture(thing: Texture) -> int | None:
+        info = nodes.materials.info(thing)
+        return None if info is None else int(info["index"])
+
+    builder.root_extensions |= writer.extensions(avatar, texture, nodes.materials.image)
+    builder.extensions.update(builder.root_extensions)
+    if vrm.CONSTRAINT in avatar.settings:
+        builder.extensions.add(vrm.CONSTRAINT)
+    builder.count("references of the avatar (VRM) to things that were not written were lost ({})", writer.lost)
 
 
 def _document(builder: Builder, data: bytes, embed: bool) -> dict[str, Any]:
@@ -80,6 +117,7 @@ def _document(builder: Builder, data: bytes, embed: bool) -> dict[str, Any]:
         root["extensionsRequired"] = sorted(builder.required)
     if "scenes" in builder.lists:
         root["scene"] = 0
+    root |= {"extensions": builder.root_extensions} if builder.root_extensions else {}
     return root | {name: builder.lists[name] for name in DOCUMENT_KEY_ORDER if builder.lists.get(name)}
 
 

@@ -209,7 +209,7 @@ def _control_breath(rig: LayeredRig) -> ControlBreath | None:
 
 def _joint_breath(rig: PosedRig) -> JointBreath | None:
     skeleton = rig.character.skeleton
-    bones = human_bones(skeleton)
+    bones = human_bones(rig.character)
     worlds = rig.joints(rig.rest[None])[0]
     heights = worlds[:, 1, 3]
     ground = heights.min() + GROUND_HEIGHT_RATIO * np.ptp(heights)

@@ -87,7 +87,7 @@ class Eyes:
     @classmethod
     def from_rig(cls, rig: PosedRig) -> Eyes | None:
         """The eyes of a rig's character, or None where none are found."""
-        joints = eye_joints(rig.character.skeleton)
+        joints = eye_joints(rig.character)
         if joints is not None:
             return _eyes_from_joints(rig, joints)
         return None if isinstance(rig, LayeredRig) else _eyes_from_shapes(rig)
@@ -232,7 +232,7 @@ def _eyes_from_shapes(rig: PosedRig) -> Eyes | None:
     columns = {name: places for name, places in face_columns(rig).items() if name.startswith("eyeLook")}
     if not any(name.endswith("Left") for name in columns) or not any(name.endswith("Right") for name in columns):
         return None
-    head = human_bones(rig.character.skeleton).get("Head", int(rig.character.skeleton.roots[0]))
+    head = human_bones(rig.character).get("Head", int(rig.character.skeleton.roots[0]))
     places = []
     for side in ("Left", "Right"):
         moved = np.zeros(rig.character.vertex_count)

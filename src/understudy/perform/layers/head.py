@@ -175,7 +175,7 @@ def head_turn(rig: PosedRig, head: int) -> HeadTurn | None:
     """The controls or joints that turn the head of a rig, `head` being the joint that carries the eyes; or None."""
     if isinstance(rig, LayeredRig):
         return _control_turn(rig, head)
-    bones = human_bones(rig.character.skeleton)
+    bones = human_bones(rig.character)
     worlds = rig.joints(rig.rest[None])[0, :, :3, :3]
     axes = facing_axes(rig)
     joints = []
@@ -258,7 +258,7 @@ class HeadLook:
 
         Without a `camera` among the points, it is placed in front of the resting face.
         """
-        joint = human_bones(rig.character.skeleton).get("Head")
+        joint = human_bones(rig.character).get("Head")
         if joint is None or not isinstance(rig, DirectRig):
             return None
         turner = head_turn(rig, joint)

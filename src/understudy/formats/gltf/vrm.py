@@ -1,0 +1,563 @@
+"""VRM 0.x and 1.0: avatars as glTF with extensions, in and out; and VRM animations (`.vrma`).
+
+**Extensions** are kept as they are. The numbers in them that refer to nodes, meshes, materials, textures and pictures
+are replaced by what they refer to when a file is read, and by the new numbers when it is written (`REFERENCES`). What
+understudy itself uses is in `character.asset.Avatar`.
+
+**Animations** are played as the specification says [VRMC_vrm_animation-1.0]: rotations are taken out of the rest pose
+of the animation's skeleton and put into that of the avatar,
+
+    q_target = P_t^-1 (P_s q_source W_s^-1) P_t r_t,
+
+with W_s the rest rotation of the source's bone in the world, P_s and P_t those of the parents, and r_t the target's own
+rest rotation; the hips' position is scaled by the ratio of the hips' heights. VRM 0 avatars face -Z, so the part in
+brackets is turned by half a turn about Y.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from understudy.character import Asset, Channel, Character, Clip, Curves, Skeleton, Texture, kinematics
+from understudy.character.asset import EXPRESSION_PRESETS, REQUIRED_BONES, Avatar, Expression, ShapeBind
+from understudy.character.mesh import Image
+from understudy.checks import Array
+from understudy.errors import BadFile, Unsupported
+from understudy.formats.gltf.document import GltfDocument
+from understudy.formats.gltf.json_object import JsonObject, finite_json
+from understudy.maths import quaternion
+
+VRM0, VRM1 = "VRM", "VRMC_vrm"
+SPRINGS, CONSTRAINT, ANIMATION = "VRMC_springBone", "VRMC_node_constraint", "VRMC_vrm_animation"
+ROOT_EXTENSIONS = (VRM0, VRM1, SPRINGS, "VRMC_springBone_extended_collider", ANIMATION)
+LICENCE = "https://vrm.dev/licenses/1.0/"
+
+Pattern = tuple[str, ...]
+# Where the extensions refer to one of the lists of the file; * is any key, or any place in a list.
+REFERENCES: dict[str, dict[Pattern, str]] = {
+    VRM0: {
+        ("humanoid", "humanBones", "*", "node"): "nodes",
+        ("firstPerson", "firstPersonBone"): "nodes",
+        ("firstPerson", "meshAnnotations", "*", "mesh"): "meshes",
+        ("blendShapeMaster", "blendShapeGroups", "*", "binds", "*", "mesh"): "meshes",
+        ("secondaryAnimation", "boneGroups", "*", "bones", "*"): "nodes",
+        ("secondaryAnimation", "boneGroups", "*", "center"): "nodes",
+        ("secondaryAnimation", "colliderGroups", "*", "node"): "nodes",
+        ("materialProperties", "*", "textureProperties", "*"): "textures",
+        ("meta", "texture"): "textures",
+    },
+    VRM1: {
+        ("meta", "thumbnailImage"): "images",
+        ("humanoid", "humanBones", "*", "node"): "nodes",
+        ("firstPerson", "meshAnnotations", "*", "node"): "nodes",
+        ("expressions", "*", "*", "morphTargetBinds", "*", "node"): "nodes",
+        ("expressions", "*", "*", "materialColorBinds", "*", "material"): "materials",
+        ("expressions", "*", "*", "textureTransformBinds", "*", "material"): "materials",
+    },
+    SPRINGS: {
+        ("colliders", "*", "node"): "nodes",
+        ("springs", "*", "joints", "*", "node"): "nodes",
+        ("springs", "*", "center"): "nodes",
+    },
+    ANIMATION: {
+        ("humanoid", "humanBones", "*", "node"): "nodes",
+        ("expressions", "*", "*", "node"): "nodes",
+        ("lookAt", "node"): "nodes",
+    },
+    CONSTRAINT: {("constraint", "*", "source"): "nodes"},
+}
+EXPRESSION_PER_VRM0_PRESET = {
+    **{"a": "aa", "i": "ih", "u": "ou", "e": "ee", "o": "oh", "joy": "happy", "sorrow": "sad", "fun": "relaxed"},
+    **{"blink_l": "blinkLeft", "blink_r": "blinkRight", "lookup": "lookUp", "lookdown": "lookDown"},
+    **{"lookleft": "lookLeft", "lookright": "lookRight"},
+    **{name: name for name in ("neutral", "angry", "blink", "surprised")},
+}
+# VRM 1 counts the bones of a thumb from the hand, Unity from the first segment.
+UNITY_THUMBS = {"ThumbMetacarpal": "ThumbProximal", "ThumbProximal": "ThumbIntermediate"}
+VRM1_THUMBS = {unity: name for name, unity in UNITY_THUMBS.items()}
+
+
+class NodeReference(NamedTuple):
+    """A node that became a joint, a node that shows a part, or the mesh of a part."""
+
+    kind: str  # "joint", "part" or "mesh"
+    name: str
+
+
+class MaterialReference(NamedTuple):
+    """A material, by name."""
+
+    name: str
+
+
+def replace_references(value: Any, patterns: Mapping[Pattern, str], convert: Callable[[str, Any], Any]) -> Any:
+    """The same JSON with `convert(list name, item)` in place of each item that a pattern leads to."""
+    if () in patterns:
+        return convert(patterns[()], value)
+    if not patterns:
+        return value
+    if isinstance(value, dict):
+        return {key: replace_references(item, _below(patterns, key), convert) for key, item in value.items()}
+    if isinstance(value, list):
+        below = _below(patterns, "*")
+        return [replace_references(item, below, convert) for item in value]
+    return value
+
+
+def _below(patterns: Mapping[Pattern, str], key: str) -> dict[Pattern, str]:
+    return {pattern[1:]: kind for pattern, kind in patterns.items() if pattern and pattern[0] in ("*", key)}
+
+
+class AvatarReader:
+    """Reads the extensions of VRM. `node_of`, `part_of_mesh`, `texture` and `image` say what a number became."""
+
+    def __init__(
+        self,
+        document: GltfDocument,
+        node_of: Callable[[int], NodeReference | None],
+        part_of_mesh: Callable[[int], str | None],
+        shape_names: Callable[[str], tuple[str, ...]],
+        texture: Callable[[JsonObject], Texture | None],
+        image: Callable[[int], Image],
+    ) -> None:
+        self.document, self.node_of, self.part_of_mesh = document, node_of, part_of_mesh
+        self.shape_names, self.texture, self.image = shape_names, texture, image
+
+    def read(self) -> Avatar | None:
+        """The avatar of a file, or None where it has no such extension. Damaged fields are left out with a note."""
+        root = self.document.root.child("extensions")
+        settings: dict[str, Any] = {}
+        for name in ROOT_EXTENSIONS:
+            if name in root and isinstance(root.value[name], dict) and finite_json(root.value[name]):
+                settings[name] = replace_references(root.value[name], REFERENCES.get(name, {}), self._thing)
+        if not set(settings) & {VRM0, VRM1, ANIMATION}:
+            return None
+        constraints = self._constraints()
+        if constraints:
+            settings[CONSTRAINT] = constraints
+        try:
+            return describe(settings, self.shape_names)
+        except (AttributeError, TypeError, ValueError, KeyError, IndexError):
+            self.document.note("the description of the avatar (VRM) is damaged and was left out")
+            return None
+
+    def _constraints(self) -> dict[str, Any]:
+        result = {}
+        for number, entry in enumerate(self.document.list("nodes")):
+            extensions = entry.value.get("extensions")
+            if isinstance(extensions, dict) and isinstance(extensions.get(CONSTRAINT), dict):
+                node = self.node_of(number)
+                if node is not None and finite_json(extensions[CONSTRAINT]):
+                    value = replace_references(extensions[CONSTRAINT], REFERENCES[CONSTRAINT], self._thing)
+                    result[node.name] = value
+        return result
+
+    def _thing(self, kind: str, number: Any) -> Any:
+        """What a number in one of the lists became; -1, VRM 0's word for nothing, where there is no such thing."""
+        if type(number) is not int or not 0 <= number < len(self.document.list(kind)):
+            if number != -1:
+                self.document.count("references of the avatar (VRM) to things that do not exist were dropped ({})")
+            return -1
+        if kind == "nodes":
+            return self.node_of(number) or -1
+        if kind == "meshes":
+            part = self.part_of_mesh(number)
+            return -1 if part is None else NodeReference("mesh", part)
+        if kind == "materials":
+            return MaterialReference(self.document.list(kind)[number].text("name") or f"material_{number}")
+        try:
+            if kind == "images":
+                return self.image(number)
+            return self.texture(JsonObject(self.document.path, {"index": number}, ("extensions", VRM0))) or -1
+        except BadFile as error:
+            self.document.leave_out("pictures of the avatar", error)
+            return -1
+
+
+def describe(settings: Mapping[str, Any], shape_names: Callable[[str], tuple[str, ...]]) -> Avatar:
+    """The plain data of an avatar from its extensions, whose references are resolved."""
+    if VRM0 in settings:
+        return _describe_vrm0(settings, shape_names)
+    vrm = settings.get(VRM1) or settings[ANIMATION]
+    bones = {
+        unity_name(bone): value["node"].name
+        for bone, value in vrm.get("humanoid", {}).get("humanBones", {}).items()
+        if isinstance(value.get("node"), NodeReference)
+    }
+    expressions = []
+    for group in ("preset", "custom"):
+        for name, value in (vrm.get("expressions", {}).get(group) or {}).items():
+            binds = [
+                (bind["node"], bind["index"], float(bind.get("weight", 1)))
+                for bind in value.get("morphTargetBinds") or ()
+            ]
+            overrides = {"blink": "overrideBlink", "look_at": "overrideLookAt", "mouth": "overrideMouth"}
+            given = {key: value[field] for key, field in overrides.items() if value.get(field, "none") != "none"}
+            materials = len(value.get("materialColorBinds") or ()) + len(value.get("textureTransformBinds") or ())
+            expressions.append(
+                Expression(name, _binds(binds, shape_names), materials, bool(value.get("isBinary")), given)
+            )
+    chains = [
+        tuple(joint["node"].name for joint in spring.get("joints", ()) if isinstance(joint.get("node"), NodeReference))
+        for spring in (settings.get(SPRINGS) or {}).get("springs") or ()
+    ]
+    constraints = {
+        joint: source.name
+        for joint, value in (settings.get(CONSTRAINT) or {}).items()
+        for one in value.get("constraint", {}).values()
+        if isinstance(source := one.get("source"), NodeReference)
+    }
+    look_at = vrm.get("lookAt", {}).get("type", "") if VRM1 in settings else ""
+    title = vrm.get("meta", {}).get("name", "")
+    version = str(vrm.get("specVersion", "1.0"))
+    return Avatar(version, bones, tuple(expressions), str(look_at), tuple(chains), constraints, str(title), settings)
+
+
+def _describe_vrm0(settings: Mapping[str, Any], shape_names: Callable[[str], tuple[str, ...]]) -> Avatar:
+    vrm = settings[VRM0]
+    bones = {
+        item["bone"][0].upper() + item["bone"][1:]: item["node"].name
+        for item in vrm.get("humanoid", {}).get("humanBones") or ()
+        if isinstance(item.get("node"), NodeReference)
+    }
+    expressions: dict[str, Expression] = {}
+    for group in vrm.get("blendShapeMaster", {}).get("blendShapeGroups") or ():
+        preset = EXPRESSION_PER_VRM0_PRESET.get(str(group.get("presetName", "")).lower())
+        name = preset or str(group.get("name", ""))
+        binds = [
+            (bind["mesh"], bind["index"], float(bind.get("weight", 100)) / 100) for bind in group.get("binds") or ()
+        ]
+        materials = len(group.get("materialValues") or ())
+        expression = Expression(name, _binds(binds, shape_names), materials, bool(group.get("isBinary")))
+        expressions.setdefault(name, expression)
+    look_at = {"Bone": "bone", "BlendShape": "expression"}.get(vrm.get("firstPerson", {}).get("lookAtTypeName", ""), "")
+    chains = tuple(
+        (bone.name,)
+        for group in vrm.get("secondaryAnimation", {}).get("boneGroups") or ()
+        for bone in group.get("bones") or ()
+        if isinstance(bone, NodeReference)
+    )
+    title = str(vrm.get("meta", {}).get("title", ""))
+    return Avatar("0.0", bones, tuple(expressions.values()), look_at, chains, {}, title, settings)
+
+
+def _binds(binds: list[tuple[Any, Any, float]], shape_names: Callable[[str], tuple[str, ...]]) -> tuple[ShapeBind, ...]:
+    result = []
+    for node, index, weight in binds:
+        names = shape_names(node.name) if isinstance(node, NodeReference) else ()
+        if type(index) is int and 0 <= index < len(names):
+            result.append(ShapeBind(node.name, names[index], weight))
+    return tuple(result)
+
+
+def unity_name(bone: str) -> str:
+    """Unity's name of a bone of VRM 1: leftThumbMetacarpal is LeftThumbProximal."""
+    name = bone[:1].upper() + bone[1:]
+    for old, new in UNITY_THUMBS.items():
+        if name.endswith(old):
+            return name[: -len(old)] + new
+    return name
+
+
+def vrm1_name(bone: str) -> str:
+    """VRM 1's name of a bone with Unity's name."""
+    for old, new in VRM1_THUMBS.items():
+        if bone.endswith(old):
+            bone = bone[: -len(old)] + new
+            break
+    return bone[:1].lower() + bone[1:]
+
+
+# ---- writing
+
+
+def make_avatar(character: Character, path: Path) -> Avatar:
+    """An avatar of VRM 1 for a character that has none: bones by the names of its joints, expressions by its shapes.
+
+    Raises:
+        Unsupported: If bones are missing that VRM requires.
+    """
+    from understudy.character.body.bone_names import human_bones
+
+    names = character.skeleton.names
+    bones = {bone: names[joint] for bone, joint in human_bones(character).items() if bone != "Jaw"}
+    missing = [bone for bone in REQUIRED_BONES if bone not in bones]
+    if missing:
+        raise Unsupported(path, f"a VRM avatar needs a humanoid, but no joint is named like: {', '.join(missing)}")
+    parts = {part: {name.lower(): i for i, name in enumerate(shapes)} for part, shapes in character.shapes.items()}
+    aliases = {"blinkLeft": "eyeblinkleft", "blinkRight": "eyeblinkright", "aa": "jawopen"}
+    preset: dict[str, Any] = {}
+    for name in EXPRESSION_PRESETS:
+        binds = [
+            {"node": NodeReference("part", part), "index": shapes[word], "weight": 1.0}
+            for part, shapes in parts.items()
+            for word in [next((w for w in (name.lower(), aliases.get(name, "")) if w in shapes), "")]
+            if word
+        ]
+        if binds:
+            preset[name] = {"morphTargetBinds": binds, "isBinary": False}
+    vrm: dict[str, Any] = {
+        "specVersion": "1.0",
+        "meta": {"name": character.name, "authors": ["unknown"], "licenseUrl": LICENCE},
+        "humanoid": {"humanBones": {vrm1_name(bone): {"node": NodeReference("joint", j)} for bone, j in bones.items()}},
+    }
+    if preset:
+        vrm["expressions"] = {"preset": preset}
+    return describe({VRM1: vrm}, lambda part: character.shapes.get(part, ()))
+
+
+class AvatarWriter:
+    """Writes the extensions of an avatar with the numbers that nodes, materials and pictures have in the new file."""
+
+    def __init__(
+        self, lists: dict[str, list[dict[str, Any]]], joints: Mapping[str, int], parts: Mapping[str, int]
+    ) -> None:
+        self.lists, self.joints, self.parts = lists, joints, parts
+        self.lost = 0
+
+    def extensions(
+        self, avatar: Avatar, texture: Callable[[Texture], int | None], image: Callable[[Image], int | None]
+    ) -> dict[str, Any]:
+        """The extensions of the root of the file; those of nodes are put onto them."""
+
+        def number(kind: str, thing: Any) -> Any:
+            if isinstance(thing, Texture):
+                result = texture(thing)
+            elif isinstance(thing, Image):
+                result = image(thing)
+            else:
+                result = self._number(thing)
+            self.lost += result is None
+            return -1 if result is None else result
+
+        result: dict[str, Any] = {}
+        for name, value in avatar.settings.items():
+            if name == CONSTRAINT:
+                for joint, constraint in value.items():
+                    if joint in self.joints:
+                        item = self.lists["nodes"][self.joints[joint]]
+                        written = replace_references(constraint, REFERENCES[CONSTRAINT], number)
+                        item.setdefault("extensions", {})[CONSTRAINT] = written
+                continue
+            result[name] = replace_references(value, REFERENCES.get(name, {}), number)
+        if VRM0 in result and isinstance(result[VRM0].get("materialProperties"), list):
+            result[VRM0]["materialProperties"] = self._material_properties(result[VRM0]["materialProperties"])
+        return result
+
+    def _number(self, thing: Any) -> int | None:
+        if isinstance(thing, MaterialReference):
+            names = [item.get("name") for item in self.lists.get("materials", [])]
+            return names.index(thing.name) if thing.name in names else None
+        if not isinstance(thing, NodeReference):
+            return -1
+        if thing.kind == "joint":
+            return self.joints.get(thing.name)
+        node = self.parts.get(thing.name)
+        if thing.kind == "part" or node is None:
+            return node
+        return int(self.lists["nodes"][node]["mesh"])
+
+    def _material_properties(self, properties: list[Any]) -> list[Any]:
+        """VRM 0 lists the settings of each material in the order of the materials, which may have changed."""
+        known = {item.get("name"): item for item in properties if isinstance(item, dict)}
+        plain = {"shader": "VRM_USE_GLTFSHADER", "renderQueue": 2000, "floatProperties": {}, "vectorProperties": {}}
+        plain |= {"textureProperties": {}, "keywordMap": {}, "tagMap": {}}
+        names = [item.get("name") for item in self.lists.get("materials", [])]
+        return [known.get(name, {"name": name, **plain}) for name in names]
+
+
+# ---- animations
+
+
+def split_expressions(curves: Curves, avatar: Avatar) -> Curves:
+    """A VRM animation with the expressions as weights: in the file, the x of a node's translation is the weight."""
+    settings = avatar.settings.get(ANIMATION) or {}
+    names = {
+        value["node"].name: name
+        for group in ("preset", "custom")
+        for name, value in ((settings.get("expressions") or {}).get(group) or {}).items()
+        if isinstance(value, dict) and isinstance(value.get("node"), NodeReference)
+    }
+    result = []
+    for curve in curves.curves:
+        name = names.get(curve.channel.target)
+        if name is None:
+            result.append(curve)
+        elif curve.channel.kind == "translation":
+            values, before, after = curve.values[:, :1], curve.before[:, :1], curve.after[:, :1]
+            result.append(
+                replace(curve, channel=Channel("", "weights", (name,)), values=values, before=before, after=after)
+            )
+    return replace(curves, curves=tuple(result))
+
+
+def play_on(source: Asset, target: Character) -> Asset:
+    """VRM animations on an avatar.
+
+    Args:
+        source: The asset of a `.vrma` file.
+        target: A character with human bones: of a VRM file, or with joints named like bones.
+
+    Returns:
+        An asset with the target and one clip for each animation, at the rate of its keys.
+    """
+    from understudy.character.body.bone_names import human_bones
+
+    actor = source.character()
+    sources, targets = human_bones(actor), human_bones(target)
+    bones = [bone for bone in sources if bone in targets]
+    if "Hips" not in bones:
+        raise Unsupported(source.format, "the animation and the character have no hips in common")
+    backward = target.avatar is not None and target.avatar.faces_backward
+    notes = list(source.notes)
+    left_out = sorted(set(sources) - set(bones))
+    if left_out:
+        notes.append(f"bones of the animation that the avatar does not have were left out ({len(left_out)})")
+    clips = [_play(clip, actor, target, bones, sources, targets, backward) for clip in map(_dense, source.animations)]
+    return Asset([target], clips, notes=notes, format=source.format)
+
+
+def _dense(animation: Clip | Curves) -> Clip:
+    return animation.clip() if isinstance(animation, Curves) else animation
+
+
+def _play(
+    clip: Clip,
+    actor: Character,
+    target: Character,
+    bones: list[str],
+    sources: Mapping[str, int],
+    targets: Mapping[str, int],
+    backward: bool,
+) -> Clip:
+    source_rest, target_rest = _rest_pose(actor.skeleton), _rest_pose(target.skeleton)
+    # half a turn about Y: x and z change their sign, of vectors and of the axes of rotations
+    turn = np.array([-1.0, 1.0, -1.0]) if backward else np.ones(3)
+    channels, columns = [], []
+    for bone in bones:
+        s, t = sources[bone], targets[bone]
+        local = clip.get(actor.skeleton.names[s], "rotation")
+        if local is not None:
+            above, own = source_rest.above(s), source_rest.rotations[s]
+            free = quaternion.multiply(quaternion.multiply(above, local), quaternion.inverse(own))
+            free = free * np.append(turn, 1.0)
+            frame = target_rest.above(t)
+            moved = quaternion.multiply(quaternion.multiply(quaternion.inverse(frame), free), frame)
+            channels.append(Channel(target.skeleton.names[t], "rotation"))
+            columns.append(quaternion.unroll(quaternion.multiply(moved, target.skeleton.rotations[t])))
+    hips = clip.get(actor.skeleton.names[sources["Hips"]], "translation")
+    if hips is not None:
+        s, t = sources["Hips"], targets["Hips"]
+        place = hips @ source_rest.matrix_above(s)[:3, :3].T + source_rest.matrix_above(s)[:3, 3]
+        height = float(source_rest.matrices[s, 1, 3])
+        place = place * turn * (float(target_rest.matrices[t, 1, 3]) / height if abs(height) > 1e-9 else 1.0)
+        inverse = np.linalg.inv(target_rest.matrix_above(t))
+        channels.append(Channel(target.skeleton.names[t], "translation"))
+        columns.append(place @ inverse[:3, :3].T + inverse[:3, 3])
+    weights = _expression_weights(clip, target)
+    values = [*columns, *(value for _, value in weights)]
+    names = [*channels, *(channel for channel, _ in weights)]
+    if not names:
+        raise Unsupported(clip.name, "the animation moves nothing that the avatar has")
+    return Clip(clip.name, names, np.concatenate(values, axis=1), clip.rate, clip.start, clip.labels, clip.about)
+
+
+def _expression_weights(clip: Clip, target: Character) -> list[tuple[Channel, Array]]:
+    """The weights of shapes that the expressions of a clip move, one channel a part."""
+    if target.avatar is None:
+        return []
+    strengths: dict[str, Array] = {}
+    for channel in clip.channels:
+        if channel.kind == "weights" and channel.target == "":
+            strengths |= dict(zip(channel.columns, clip.values[:, clip.channels.slice("", "weights")].T))
+    parts: dict[str, Array] = {}
+    for expression in target.avatar.expressions:
+        if expression.name not in strengths:
+            continue
+        strength = strengths[expression.name]
+        strength = (strength >= 0.5).astype(float) if expression.is_binary else np.clip(strength, 0.0, 1.0)
+        for bind in expression.shapes:
+            names = target.shapes.get(bind.part, ())
+            table = parts.setdefault(bind.part, np.zeros((len(clip), len(names))))
+            table[:, names.index(bind.shape)] += strength * bind.weight
+    return [(Channel(part, "weights", target.shapes[part]), table) for part, table in parts.items()]
+
+
+class RestPose(NamedTuple):
+    """A skeleton at rest in the world."""
+
+    parents: Array  # (J,)
+    matrices: Array  # (J, 4, 4)
+    rotations: Array  # (J, 4)
+
+    def above(self, joint: int) -> Array:
+        """(4,) the rotation of the parent."""
+        parent = int(self.parents[joint])
+        return np.array(quaternion.IDENTITY) if parent < 0 else self.rotations[parent]
+
+    def matrix_above(self, joint: int) -> Array:
+        """(4, 4) the matrix of the parent."""
+        parent = int(self.parents[joint])
+        return np.eye(4) if parent < 0 else self.matrices[parent]
+
+
+def _rest_pose(skeleton: Skeleton) -> RestPose:
+    matrices = kinematics.world_transforms(skeleton.parents, skeleton.translations, skeleton.rotations, skeleton.scales)
+    rotations = np.array(skeleton.rotations)
+    for joint, parent in enumerate(skeleton.parents.tolist()):
+        if parent >= 0:
+            rotations[joint] = quaternion.multiply(rotations[parent], rotations[joint])
+    return RestPose(skeleton.parents, matrices, rotations)
+
+
+def animation_asset(asset: Asset, path: Path) -> Asset:
+    """The asset to write as a VRM animation: the bare skeleton with its bones, and what moves them.
+
+    Only rotations of bones, the hips' translation and expressions belong into such a file; the rest is noted.
+    """
+    from understudy.character.body.bone_names import human_bones
+
+    character = asset.character()
+    names = character.skeleton.names
+    bones = {bone: names[joint] for bone, joint in human_bones(character).items() if bone not in ("Jaw",)}
+    missing = [bone for bone in REQUIRED_BONES if bone not in bones]
+    if missing:
+        raise Unsupported(path, f"a VRM animation needs a humanoid, but no joint is named like: {', '.join(missing)}")
+    skeleton = character.skeleton
+    if character.avatar is not None and character.avatar.faces_backward:
+        skeleton = _turn_roots(skeleton)
+    humanoid = {vrm1_name(bone): {"node": NodeReference("joint", name)} for bone, name in bones.items()}
+    settings = {ANIMATION: {"specVersion": "1.0", "humanoid": {"humanBones": humanoid}}}
+    avatar = Avatar("1.0", bones, settings=settings)
+    bare = Character(character.name, skeleton, bones=np.arange(len(skeleton)), avatar=avatar)
+    kept = {(name, "rotation") for name in bones.values()} | {(bones["Hips"], "translation")}
+    clips, notes = [], list(asset.notes)
+    for clip in map(_dense, asset.animations):
+        fitting = [channel for channel in clip.channels if (channel.target, channel.kind) in kept]
+        if len(fitting) < len(clip.channels):
+            lost = len(clip.channels) - len(fitting)
+            notes.append(f"channels of {clip.name!r} that a VRM animation does not hold were lost ({lost})")
+        if fitting:
+            values = [clip.values[:, clip.channels.slice(channel.target, channel.kind)] for channel in fitting]
+            clips.append(Clip(clip.name, fitting, np.concatenate(values, axis=1), clip.rate, clip.start, clip.labels))
+    return Asset([bare], clips, notes=notes, format=asset.format)
+
+
+def _turn_roots(skeleton: Skeleton) -> Skeleton:
+    """The skeleton below one more joint that is turned by half a turn about Y, so that it faces +Z."""
+    name = "Turn"
+    while name in skeleton:
+        name += "_"
+    half = np.array([[0.0, 1.0, 0.0, 0.0]])
+    return Skeleton(
+        (name, *skeleton.names),
+        [-1, *(skeleton.parents + 1).tolist()],
+        np.concatenate([np.zeros((1, 3)), skeleton.translations]),
+        np.concatenate([half, skeleton.rotations]),
+        np.concatenate([np.ones((1, 3)), skeleton.scales]),
+    )
