@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from time import process_time
+from time import perf_counter, thread_time
 
 import numpy as np
 from benchmarks.baselines.falloff_key import RADIUS_S, edit_by_falloff_key
@@ -44,10 +44,15 @@ OFFERED_RADIUS_S = 0.5
 class Gesture:
     """One drag by a pointer."""
 
-    press_ms: float
+    press_ms: float  # processor time
     event_ms: tuple[float, ...]
-    warm: float  # of the asked way: how far a wild way of the pointer leaves any joint from a direct one
-    back: float  # of the asked way: how far any joint is from where it was, with the pointer back at its start
+    press_wall_ms: float
+    event_wall_ms: tuple[float, ...]
+    # Of the asked way, the largest distance of any joint at any time:
+    jump: float  # between the last picture before the release and the released motion
+    wild_jump: float  # likewise, after a wild way of the pointer
+    warm: float  # between what is released after a wild way and after a direct one
+    back: float  # between the motion before and what is shown with the pointer back at its start
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,44 +129,61 @@ class Judge:
         if self.session is None:
             self.session = DragSession(self.clip.rig, self.clip.curves)
             self._timed(case)
-        press, events = self._timed(case)
+        (press, press_wall), events = self._timed(case)
         ways = [float(np.linalg.norm(move.by)) for move in case.edit.moves if move.by is not None]
         asked = max(ways, default=0.1 * self.clip.size)
         rng = np.random.default_rng(len(case.reproduction()))
-        direct = self._end_of(case, [Pointer()])
-        wild = self._end_of(case, [Pointer.wild(rng) for _ in range(WILD_EVENTS)] + [Pointer()])
-        back = self._end_of(case, [Pointer(share) for share in (0.3, 0.7, 1.0, 0.6, 0.2)] + [Pointer(0.0)])
-        start = self._end_of(case, [Pointer(0.0)]) if case.edit.contacts else self.before  # contacts end the creep
+        shown, released = self._motions_of(case, [Pointer(n / EVENTS) for n in range(1, EVENTS + 1)])
+        wild_shown, wild = self._motions_of(case, [Pointer.wild(rng) for _ in range(WILD_EVENTS)] + [Pointer()])
+        back, _ = self._motions_of(case, [Pointer(share) for share in (0.3, 0.7, 1.0, 0.6, 0.2)] + [Pointer(0.0)])
+        # Contacts ask for a change of their own: feet that creep stand still.
+        start = self._motions_of(case, [Pointer(0.0)])[0] if case.edit.contacts else self.before
         return Gesture(
             press,
-            tuple(events),
-            largest_difference(direct, wild) / asked,
+            tuple(own for own, _ in events),
+            press_wall,
+            tuple(wall for _, wall in events),
+            largest_difference(shown, released) / asked,
+            largest_difference(wild_shown, wild) / asked,
+            largest_difference(released, wild) / asked,
             largest_difference(start, back) / asked,
         )
 
-    def _timed(self, case: DragCase) -> tuple[float, list[float]]:
-        """Milliseconds of the press and of each event of a slightly bent way to the goal."""
+    def _timed(self, case: DragCase) -> tuple[tuple[float, float], list[tuple[float, float]]]:
+        """Milliseconds, of this thread and on the wall, of the press and of each event of a bent way to the goal."""
         session = self.session
         assert session is not None
-        start, milliseconds = process_time(), []
-        session.begin(start_of(case.edit))
-        press = 1e3 * (process_time() - start)
+        with Stopwatch() as press:
+            session.begin(start_of(case.edit))
+        milliseconds = []
         for number in range(1, EVENTS + 1):
             share = number / EVENTS
             moves = Pointer(share, 0.15 * np.sin(np.pi * share)).moves(self.clip, case.edit)
-            start = process_time()
-            session.update(moves)
-            milliseconds.append(1e3 * (process_time() - start))
+            with Stopwatch() as event:
+                session.update(moves)
+            milliseconds.append(event.milliseconds)
         session.cancel()
-        return press, milliseconds
+        return press.milliseconds, milliseconds
 
-    def _end_of(self, case: DragCase, pointers: Sequence[Pointer]) -> Motion:
-        """The motion after a gesture and its release."""
+    def _motions_of(self, case: DragCase, pointers: Sequence[Pointer]) -> tuple[Motion, Motion]:
+        """The motion that a gesture shows at its end, and what its release gives."""
         session = DragSession(self.clip.rig, self.clip.curves)
         session.begin(start_of(case.edit))
         for pointer in pointers:
             session.update(pointer.moves(self.clip, case.edit))
-        return sample_motion(self.clip.rig, session.commit(), self.before.times)
+        shown = sample_motion(self.clip.rig, session.curves, self.before.times)
+        return shown, sample_motion(self.clip.rig, session.commit(), self.before.times)
+
+
+class Stopwatch:
+    """Milliseconds of a `with` block: of this thread, and on the wall."""
+
+    def __enter__(self) -> Stopwatch:
+        self._start = thread_time(), perf_counter()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.milliseconds = 1e3 * (thread_time() - self._start[0]), 1e3 * (perf_counter() - self._start[1])
 
 
 @dataclass(frozen=True)
@@ -257,7 +279,9 @@ def judge_stroke(case: StrokeCase) -> StrokeVerdict:
     clip, error, radius = case.clip, "", DEFAULT_RADIUS_S
     after = clip.curves
     try:
-        result = us.sketch_path(clip.rig, clip.curves, case.point, case.stroke, None, None, case.pin, times=case.times)
+        result = us.sketch_path(
+            clip.rig, clip.curves, case.point, case.stroke, None, None, case.pin, times=case.times, hold_feet=False
+        )
         after, radius = result.curves, radius_of(result)
     except Exception:
         error = _last_lines()

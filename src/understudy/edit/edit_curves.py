@@ -19,7 +19,7 @@ from understudy.edit.goals import Edit, Goal, ObjectiveTerm, sort_goals
 from understudy.edit.outcome import EditResult
 from understudy.edit.solver.sqp import SolverSettings, solve
 from understudy.edit.solver.suggestions import suggest as suggest_changes
-from understudy.edit.stances import holds_feet_by_default, with_standing_feet
+from understudy.edit.stances import with_standing_feet
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion
 
@@ -91,17 +91,11 @@ def edit_curves(
         falloff=falloff,
         terms=tuple(terms),
     )
-    if hold_feet or (hold_feet is None and _holds_feet(curves, edit)):
-        edit = with_standing_feet(rig, curves, edit)
+    edit = with_standing_feet(rig, curves, edit, hold_feet)
     result = solve(rig, curves, edit, settings)
     if not suggest:
         return result
     return replace(result, suggestions=suggest_changes(rig, curves, edit, result, settings=settings))
-
-
-def _holds_feet(curves: Curves, edit: Edit) -> bool:
-    times = [move.time for move in edit.moves] + [time for term in edit.terms for time in (term.start, term.stop)]
-    return bool(times) and holds_feet_by_default(curves, min(times), max(times))
 
 
 def blend_edit(before: Curves, after: Curves, weight: float) -> Curves:

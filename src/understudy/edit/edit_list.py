@@ -116,12 +116,12 @@ def _change_facts(change: MotionChange | None) -> dict[str, Any] | None:
     if change is None:
         return None
     return {
-        "asked_mm": round(1000 * change.asked, 6),
-        "furthest_mm": round(1000 * change.furthest, 6),
+        "asked_mm": round(1000 * change.asked_m, 6),
+        "furthest_mm": round(1000 * change.furthest_m, 6),
         "overshoot": round(float(change.overshoot), 6),
         "start": round(change.start, 6),
         "stop": round(change.stop, 6),
-        "others_mm": round(1000 * change.others, 6),
+        "others_mm": round(1000 * change.others_m, 6),
         "other_joint": change.other_joint,
         "speed_ratio": round(float(change.speed_ratio), 6),
         "acceleration_ratio": round(float(change.acceleration_ratio), 6),
@@ -131,15 +131,15 @@ def _change_facts(change: MotionChange | None) -> dict[str, Any] | None:
 
 def describe_change(change: MotionChange) -> tuple[str, ...]:
     """How an edit changed the motion as a whole, in short sentences."""
-    unit, scale = unit_for(max(change.asked, change.furthest))
-    asked = f" for {scale * change.asked:.3g} {unit} asked" if change.asked > 0 else ""
-    other_unit, other_scale = unit_for(change.others)
-    others = f"{change.other_joint!r} moves by {other_scale * change.others:.3g} {other_unit}, the most of the rest."
+    unit, scale = unit_for(max(change.asked_m, change.furthest_m))
+    asked = f" for {scale * change.asked_m:.3g} {unit} asked" if change.asked_m > 0 else ""
+    other_unit, other_scale = unit_for(change.others_m)
+    others = f"{change.other_joint!r} moves by {other_scale * change.others_m:.3g} {other_unit}, the most of the rest."
     ratios = f"Peak speed is {change.speed_ratio:.2f} and peak acceleration {change.acceleration_ratio:.2f} of before."
     return (
-        f"It moves by up to {scale * change.furthest:.3g} {unit}{asked}, from {change.start:.2f} s to "
+        f"It moves by up to {scale * change.furthest_m:.3g} {unit}{asked}, from {change.start:.2f} s to "
         f"{change.stop:.2f} s.",
-        others if change.others > VISIBLE_MOVE_M else "Nothing else moves.",
+        others if change.others_m > VISIBLE_MOVE_M else "Nothing else moves.",
         ratios,
         *([f"A joint makes {change.extra_turns:.1f} turns more."] if change.extra_turns >= VISIBLE_EXTRA_TURNS else []),
     )

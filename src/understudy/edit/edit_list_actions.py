@@ -172,10 +172,8 @@ def _apply_moves(
 ) -> ActionResult:
     what, settings = _describe_moves(action), settings or SCRIPT_SETTINGS
     edit = replace(action.edit, moves=_resolve_turns(rig, curves, action.edit.moves, action.turns))
-    times = [move.time for move in edit.moves] + [time for term in edit.terms for time in (term.start, term.stop)]
     given = len(edit.pins)
-    if times and _holds_feet(action, curves, min(times), max(times)):
-        edit = with_standing_feet(rig, curves, edit)
+    edit = with_standing_feet(rig, curves, edit, action.hold_feet)
     outcome, accepted = solve(rig, curves, edit, settings), None
     for kind in () if outcome.reached else action.accept:
         reached = [one for one in suggest(rig, curves, edit, outcome, (kind,), settings) if one.outcome.reached]
@@ -188,15 +186,12 @@ def _apply_moves(
     return ActionResult(kept, what, outcome, offers, accepted, edit.pins[given:], action.weight)
 
 
-def _holds_feet(action: EditStep | SketchStep | TimingStep, curves: Curves, start: float, stop: float) -> bool:
-    return holds_feet_by_default(curves, start, stop) if action.hold_feet is None else action.hold_feet
-
-
 def _standing_feet(
     rig: PosedRig, curves: Curves, action: SketchStep | TimingStep, point: Point, start: float, stop: float
 ) -> tuple[Pin, ...]:
     """The pins of the feet that stand while a point follows a stroke or another timing, where feet are held."""
-    if not _holds_feet(action, curves, start, stop):
+    hold = holds_feet_by_default(curves, start, stop) if action.hold_feet is None else action.hold_feet
+    if not hold:
         return ()
     falloff = action.falloff if isinstance(action, SketchStep) else None
     kept = [goal.point for goals in (action.pins, action.contacts, action.holds) for goal in goals]
@@ -272,6 +267,7 @@ def _apply_sketch(rig: PosedRig, curves: Curves, action: SketchStep, settings: S
         stiffness=action.stiffness,
         edges=action.edges,
         falloff=action.falloff,
+        hold_feet=False,
         settings=settings,
     )
     kept = blend_edit(curves, outcome.curves, action.weight)

@@ -26,11 +26,11 @@ class Obstacle:
 class MotionChange:
     """How an edit changed the motion as a whole, measured on the finished curves."""
 
-    asked: float  # metres, the longest way that was asked for
-    furthest: float  # metres, the furthest move of a dragged point at any time
+    asked_m: float  # metres, the longest way that was asked for
+    furthest_m: float  # metres, the furthest move of a dragged point at any time
     start: float  # seconds, from when on anything moves
     stop: float  # seconds, until when
-    others: float  # metres, the largest move of a joint outside the dragged limb
+    others_m: float  # metres, the largest move of a joint outside the dragged limb
     other_joint: str  # its name
     speed_ratio: float  # peak speed of the dragged points over that before the edit
     acceleration_ratio: float  # likewise of their acceleration
@@ -39,7 +39,7 @@ class MotionChange:
     @property
     def overshoot(self) -> float:
         """The furthest move over the way that was asked for; 1 where none was."""
-        return self.furthest / self.asked if self.asked > 0 else 1.0
+        return self.furthest_m / self.asked_m if self.asked_m > 0 else 1.0
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,7 @@ from understudy.edit.solver.objective_terms import gap_of
 from understudy.edit.solver.problem import EditProblem, prepare_problem, with_constraint_penalty
 from understudy.edit.solver.sqp import SearchResult, SolverSettings, edit_result, search
 from understudy.edit.solver.targets import measure_targets, point_targets
+from understudy.edit.stances import with_standing_feet
 from understudy.errors import InvalidInput
 
 STROKE_POINTS = 256  # points of a resampled stroke: a 256th of it is finer than a hand draws
@@ -83,6 +84,7 @@ def sketch_path(
     stiffness: Mapping[str, float] | None = None,
     edges: str = "smooth",
     falloff: float | None = None,
+    hold_feet: bool | None = None,
     settings: SolverSettings | None = None,
 ) -> EditResult:
     """Change the curves of an animation so that a point follows a drawn stroke.
@@ -102,6 +104,7 @@ def sketch_path(
         edges: `"smooth"` or `"broken"` tangents at the ends, as in `edit_curves`.
         falloff: Seconds before and after the stroke within which keys of a fitter, and frames of a dense clip, may
             move along; None takes it from the spacing of keys.
+        hold_feet: Whether feet that stand meanwhile keep their paths, as in `edit_curves`.
         settings: Weights and limits of the solver.
 
     Returns:
@@ -134,6 +137,7 @@ def sketch_path(
     path = tuple(map(tuple, (drawn if clock else remove_tremor(drawn)).tolist()))
     drawn_stroke = Stroke(point, path, start, stop, clock, matrix, soft=True)
     edit = Edit(**given, stiffness=stiffness or {}, edges=edges, terms=(drawn_stroke,), falloff=falloff)
+    edit = with_standing_feet(rig, curves, edit, hold_feet)
     problem = prepare_problem(rig, curves, edit)
     term, notes = (drawn_stroke, ()) if clock else _pull_to_keys(problem, drawn_stroke)
     if term is not drawn_stroke:

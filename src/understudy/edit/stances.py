@@ -84,13 +84,19 @@ def _shares_limb(rig: PosedRig, joint: int, foot: Point) -> bool:
     return bool(feet.limb[joint] == feet.limb[own]) if len(feet.feet) > 1 else joint in skeleton.ancestors(own)
 
 
-def with_standing_feet(rig: PosedRig, curves: Curves, edit: Edit) -> Edit:
-    """The edit with pins of the feet that stand within its window, where it does not move or hold them itself."""
+def with_standing_feet(rig: PosedRig, curves: Curves, edit: Edit, hold: bool | None = None) -> Edit:
+    """The edit with pins of the feet that stand within its window, where it does not move or hold them itself.
+
+    `hold` says whether to hold them at all; None leaves it to `holds_feet_by_default`.
+    """
     terms = [term for term in edit.terms if term.points(rig)]
     spans = [(move.time, move.time) for move in edit.moves] + [(term.start, term.stop) for term in terms]
-    if not spans:
+    if not spans or hold is False:
         return edit
-    low, high = window_around(curves, min(a for a, _ in spans), max(b for _, b in spans), edit.falloff)
+    start, stop = min(a for a, _ in spans), max(b for _, b in spans)
+    if hold is None and not holds_feet_by_default(curves, start, stop):
+        return edit
+    low, high = window_around(curves, start, stop, edit.falloff)
     moved = [move.point for move in edit.moves] + [point for term in terms for point in term.points(rig)]
     kept = [goal.point for goals in (edit.pins, edit.contacts, edit.holds) for goal in goals]
     pins = pin_standing_feet(rig, curves, moved, low, high, kept)

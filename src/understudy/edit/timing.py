@@ -189,7 +189,18 @@ def _retime_along_path(
     kept = (*edit.pins, *edit.contacts, *edit.limits, *(hold for hold in edit.holds if hold.point != point))
     stiffness, edges = edit.stiffness, edit.edges
     result = sketch_path(
-        rig, curves, point, places, None, None, *kept, times=times, stiffness=stiffness, edges=edges, falloff=radius / 2
+        rig,
+        curves,
+        point,
+        places,
+        None,
+        None,
+        *kept,
+        times=times,
+        stiffness=stiffness,
+        edges=edges,
+        falloff=radius / 2,
+        hold_feet=False,
     )
     now = speed_of(rig, result.curves, point, time) / speed_of(rig, curves, point, time)
     note = f"{point.name} has {now:.3g} times its speed at {time:g} s, {factor:.3g} times were asked for"

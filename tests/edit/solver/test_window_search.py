@@ -63,7 +63,7 @@ def test_a_dragged_hand_arrives_and_the_rest_stays(make: object) -> None:
     assert result.radius is not None and result.change is not None
     far = np.abs(times - 2.1) > result.radius + 0.3
     assert moved[far].max() < 0.02 * asked
-    assert result.change.furthest == pytest.approx(moved[:, hand].max(), rel=0.05)
+    assert result.change.furthest_m == pytest.approx(moved[:, hand].max(), rel=0.05)
     assert abs(result.change.start - 2.1) <= result.radius + 0.3
     for old, new in zip(curves.curves, result.curves.curves):
         np.testing.assert_array_equal(old.times, new.times)

@@ -1,7 +1,7 @@
 /** The result of a drag: how the motion changed, and where it is blocked, how near it came, why, and suggestions. */
 import type { Context } from "../context";
 import { h, replace } from "../dom";
-import type { EditChange, EditOutcomeEvent, EditSketched, StanceEntry, SuggestionEntry } from "../protocol/messages";
+import type { EditOutcomeEvent, EditSketched, MotionChange, StanceEntry, SuggestionEntry } from "../protocol/messages";
 import { asSentence } from "../shell/notices";
 import type { EditActions } from "./actions";
 import type { CurveLayer } from "./curve_layer";
@@ -62,7 +62,7 @@ export function suggestionTitle(suggestion: SuggestionEntry): string {
 }
 
 /** How a drag or stroke changed the motion as a whole, in lines; `much` marks what was hardly meant. */
-export function changeLines(change: EditChange, size: number): { text: string; much: boolean }[] {
+export function changeLines(change: MotionChange, size: number): { text: string; much: boolean }[] {
   const asked = change.askedM > 0 ? ` for ${formatLength(change.askedM)} asked` : " at most";
   const lines = [
     { text: `Moves ${formatLength(change.furthestM)}${asked}`, much: false },
@@ -194,7 +194,7 @@ export function createResultCard(
     drawLead();
   }
 
-  function writeFacts(change: EditChange | null, held: readonly StanceEntry[]): void {
+  function writeFacts(change: MotionChange | null, held: readonly StanceEntry[]): void {
     replace(
       facts,
       ...(change ? changeLines(change, session.state?.size ?? 1) : []).map(({ text, much }) =>

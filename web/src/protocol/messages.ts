@@ -81,19 +81,6 @@ export interface EditBegun {
   feet: StanceEntry[];
 }
 
-/** How an edit changed the motion as a whole, measured on the finished curves. */
-export interface EditChange {
-  askedM: number;
-  furthestM: number;
-  start: number;
-  stop: number;
-  othersM: number;
-  otherJoint: string;
-  speedRatio: number;
-  accelerationRatio: number;
-  extraTurns: number;
-}
-
 /** One keyed channel. `times` are its keys, none where the clip is baked. */
 export interface EditChannel {
   target: string;
@@ -168,7 +155,7 @@ export interface EditSketched {
   distance: number;
   sentence: string;
   notes: string[];
-  change: EditChange | null;
+  change: MotionChange | null;
   replaced: boolean;
 }
 
@@ -370,6 +357,19 @@ export interface ModelEntry {
   clips: string[];
   frames: number;
   notes: string[];
+}
+
+/** How an edit changed the motion as a whole, measured on the finished curves. */
+export interface MotionChange {
+  askedM: number;
+  furthestM: number;
+  start: number;
+  stop: number;
+  othersM: number;
+  otherJoint: string;
+  speedRatio: number;
+  accelerationRatio: number;
+  extraTurns: number;
 }
 
 /** A motion curve on stage: `curve` is its number in the frames of stream 2. */
@@ -1030,7 +1030,7 @@ export interface EditOutcomeEvent {
   paths: number;
   radius: number | null;
   released: boolean;
-  change: EditChange | null;
+  change: MotionChange | null;
   feet: StanceEntry[];
 }
 

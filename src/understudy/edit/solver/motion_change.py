@@ -69,15 +69,15 @@ def measure_change(problem: EditProblem, before: Curves, after: Curves, goals: A
 def path_obstacles(problem: EditProblem, change: MotionChange) -> list[Obstacle]:
     """Why a result is not to be called reached although its goals are met."""
     names = ", ".join(dict.fromkeys(move.point.name for move in problem.edit.moves)) or "the path"
-    unit, scale = unit_for(change.furthest)
+    unit, scale = unit_for(change.furthest_m)
     found = []
     most = MAX_TANGENT_OVERSHOOT if problem.window is None else MAX_OVERSHOOT
     turns = any(move.turn_to is not None for move in problem.edit.moves)  # and terms ask for more than a way
-    thrown = change.furthest - change.asked > MIN_OVERSHOOT_SIZE_RATIO * problem.size
-    if change.asked > 0 and thrown and change.overshoot > most and not (turns or problem.edit.terms):
+    thrown = change.furthest_m - change.asked_m > MIN_OVERSHOOT_SIZE_RATIO * problem.size
+    if change.asked_m > 0 and thrown and change.overshoot > most and not (turns or problem.edit.terms):
         found.append(
-            f"{names} would fly {scale * change.furthest:.3g} {unit} off its path to reach a goal "
-            f"{scale * change.asked:.3g} {unit} away"
+            f"{names} would fly {scale * change.furthest_m:.3g} {unit} off its path to reach a goal "
+            f"{scale * change.asked_m:.3g} {unit} away"
         )
     if change.extra_turns > MAX_EXTRA_TURNS:
         found.append(f"a joint would make {change.extra_turns:.2g} turns that it did not make before")
@@ -127,8 +127,8 @@ def _limb_mask(rig: PosedRig, problem: EditProblem) -> Array:
 
 def _peak_ratio(old: Array, new: Array, step: float, order: int, least: float) -> float:
     """The peak of a derivative of paths (T, P, 3) over the larger of the same before and `least`."""
-    peaks = [float(np.linalg.norm(np.diff(path, order, axis=0), axis=-1).max()) / step**order for path in (old, new)]
-    return peaks[1] / max(peaks[0], least, 1e-9)
+    peaks = [float(np.linalg.norm(np.diff(path, order, axis=0), axis=-1).max() / step**order) for path in (old, new)]
+    return peaks[1] / max(peaks[0], float(least), 1e-9)
 
 
 def _extra_turns(old: Array, new: Array, rig: PosedRig) -> float:

@@ -16,7 +16,7 @@ import json
 import time
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,7 @@ from understudy.studio.edit.drags import (
     SpeedDrag,
 )
 from understudy.studio.edit.view import CharacterView, EditView
-from understudy.studio.messages.edit import EditChange, EditChannel, EditState, MotionCurveEntry, StanceEntry
+from understudy.studio.messages.edit import EditChannel, EditState, MotionCurveEntry, StanceEntry
 
 CONTENT_VERSION = 1
 CONTENT_ENDING = ".npz"
@@ -198,21 +198,9 @@ def stance_entry(pin: Pin, origin: float, held: bool = True) -> StanceEntry:
     return StanceEntry(pin.point.joint, round(start, TIME_DIGITS), round(stop, TIME_DIGITS), held)
 
 
-def change_entry(change: MotionChange | None, origin: float) -> EditChange | None:
-    """The change of a motion as the page gets it."""
-    if change is None:
-        return None
-    return EditChange(
-        change.asked,
-        change.furthest,
-        change.start - origin,
-        change.stop - origin,
-        change.others,
-        change.other_joint,
-        float(change.speed_ratio),
-        float(change.acceleration_ratio),
-        float(change.extra_turns),
-    )
+def change_entry(change: MotionChange | None, origin: float) -> MotionChange | None:
+    """The change of a motion on the page's clock, which is zero at `origin`."""
+    return None if change is None else replace(change, start=change.start - origin, stop=change.stop - origin)
 
 
 def edit_state(

@@ -154,6 +154,7 @@ async def draw(session: Session, request: edit.EditSketch) -> edit.EditSketched:
             *constraints.limits,
             stiffness=constraints.stiffness,
             falloff=request.falloff,
+            hold_feet=False,
             settings=settings,
         )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
+from understudy.edit.outcome import MotionChange
 from understudy.studio.document import ContactEntry, HoldEntry, LimitEntry, PinEntry, PointRef
 from understudy.studio.messages.message import Event, Range, Request
 from understudy.studio.messages.shell import Id, Name, Seconds
@@ -266,21 +267,6 @@ class EditPoseEnd(Request):
 
 
 @dataclass(frozen=True)
-class EditChange:
-    """How an edit changed the motion as a whole, measured on the finished curves."""
-
-    asked_m: float  # metres, the longest way that was asked for
-    furthest_m: float  # metres, the furthest move of a dragged point at any time
-    start: float  # seconds, from when on anything moves
-    stop: float  # seconds, until when
-    others_m: float  # metres, the largest move of a joint outside the dragged limb
-    other_joint: str
-    speed_ratio: float  # peak speed of the dragged points over that before the edit
-    acceleration_ratio: float
-    extra_turns: float  # whole turns of a joint that it did not make before
-
-
-@dataclass(frozen=True)
 class EditSketched:
     """How well the point follows the stroke. A preview that a newer one replaced has `replaced` and no figures."""
 
@@ -288,7 +274,7 @@ class EditSketched:
     distance: float
     sentence: str
     notes: tuple[str, ...]
-    change: EditChange | None = None
+    change: MotionChange | None = None
     replaced: bool = False
 
 
@@ -369,5 +355,5 @@ class EditOutcome(Event):
     paths: int
     radius: float | None = None  # seconds, of the window; None where only tangents change
     released: bool = False
-    change: EditChange | None = None
+    change: MotionChange | None = None
     feet: tuple[StanceEntry, ...] = ()  # that were held, at the release
