@@ -34,7 +34,7 @@ from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.edit import serialise
 from understudy.edit.goals import Edit, MovePoint, Quaternion, Triple
-from understudy.edit.outcome import EditResult
+from understudy.edit.outcome import EditResult, remaining_share
 from understudy.edit.serialise import curves_data, curves_from_data, edit_data, edit_from_data
 from understudy.edit.solver.free_columns import RigCache
 from understudy.edit.solver.problem import DRAG_DRIFT_SAMPLES_PER_S, EditProblem, parts_of, prepare_problem
@@ -231,10 +231,17 @@ class DragSession:
         warm_start.resume(data, drag.outcome is None or drag.outcome.reached)
 
     def _settle(self, drag: Drag, warm_start: WarmStart) -> EditResult:
-        """The result at release: a patient search, which does not depend on the way of the pointer."""
+        """The result at release: a patient search from what is shown, so that nothing jumps.
+
+        Where that misses the goals, the search begins again from the curves before the drag.
+        """
         problem = warm_start.problem
         goals = targets_of_moves(problem, drag.edit.moves)
-        return edit_result(problem, search(problem, goals, np.zeros_like(warm_start.v), SCRIPT_SETTINGS))
+        result = edit_result(problem, search(problem, goals, warm_start.v, SCRIPT_SETTINGS))
+        if not result.reached and warm_start.v.any():
+            fresh = edit_result(problem, search(problem, goals, np.zeros_like(warm_start.v), SCRIPT_SETTINGS))
+            result = fresh if fresh.reached or remaining_share(fresh) < remaining_share(result) else result
+        return result
 
     @staticmethod
     def _new_moves(edit: Edit, moves: Sequence[MovePoint] | None, to: Any, by: Any, turn_to: Any) -> list[MovePoint]:

@@ -7,15 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.edit import figure
+from tests.reference import offsets
 
 from understudy.character import Channel, Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR
 from understudy.checks import Array
 from understudy.edit.handles import is_broken, smooth_tangents
 from understudy.edit.solver.offsets import (
-    FALLOFF_FLOOR,
     MIN_RADIUS,
-    SMOOTHNESS,
     OffsetVariables,
     Window,
     is_dense,
@@ -83,25 +82,29 @@ def test_the_change_of_curves_is_linear_in_the_variables() -> None:
 
 
 def test_the_squared_length_of_the_variables_is_the_energy_of_the_change() -> None:
-    """Against the integral by brute force over the finished curves."""
     curves = fitted_curves(2)
     weight = np.linspace(1.0, 9.0, curves.channels.width)
     variables, random = variables_of(curves, weight=weight), np.random.default_rng(4)
     z = random.normal(size=variables.count)
-    times = np.linspace(0, 3, 600_001)
-    step, after = times[1], variables.apply_to_curves(z)
-    energy = 0.0
-    share = WINDOW.falloff(times)
-    rho = 1 / (share**2 + FALLOFF_FLOOR)
-    bend = (SMOOTHNESS * WINDOW.radius / np.pi) ** 4
-    for c in range(curves.channels.width):
-        number, column = divmod(c, 3)
-        offset = after.curves[number].sample(times)[:, column] - curves.curves[number].sample(times)[:, column]
-        second = np.gradient(np.gradient(offset, step), step)
-        keys = curves.curves[number].times
-        second[np.abs(times[:, None] - keys).min(axis=1) < 3 * step] = 0.0  # a smooth key still turns its slope
-        energy += weight[c] / 4.0 * float(np.sum(rho * (offset**2 + bend * second**2)) * step) / WINDOW.radius
+    energy = offsets.energy_of_change(curves, variables.apply_to_curves(z), variables, weight, np.full(6, 2.0))
     assert float(z @ z) == pytest.approx(energy, rel=0.02)
+
+
+def test_samples_of_the_basis_are_those_of_the_curves() -> None:
+    for curves in (fitted_curves(3), dense_curves(3)):
+        variables = variables_of(curves)
+        times = np.concatenate([curves.curves[0].times, np.random.default_rng(5).uniform(0, 3, 50)])
+        np.testing.assert_allclose(variables.basis(times), offsets.basis_of_variables(variables, times), atol=1e-9)
+
+
+def test_rows_of_targets_are_the_chained_derivatives() -> None:
+    variables, random = variables_of(fitted_curves(4)), np.random.default_rng(6)
+    grid = variables.grid(np.linspace(0.8, 1.4, 5))
+    sample, first_row = np.array([0, 3, 3, 4]), np.array([[0, 3], [6, -1], [-1, 9], [12, 15]])
+    jacobian, rows = random.normal(size=(4, 6, 6)), np.zeros((18, variables.count))
+    variables.chain_rows(jacobian, grid, sample, first_row, 1.7, rows)
+    slow = offsets.rows_of_targets(jacobian, grid.phi, variables.column, sample, first_row, 1.7, 18)
+    np.testing.assert_allclose(rows, slow, atol=1e-12)
 
 
 def test_times_and_handle_lengths_stay_and_smooth_keys_stay_smooth() -> None:

@@ -160,3 +160,33 @@ def test_a_stroke_is_shown_before_it_is_kept(walker: Editor) -> None:
     assert editing.view.curves is editing.committed
     told = walker.page.ask("editSketch", **stroke)
     assert told["change"]["stop"] < 1.6 + 0.31 and walker.bytes != before
+
+
+def test_a_foot_that_is_let_go_after_the_release_is_let_go_in_that_drag(walker: Editor) -> None:
+    before = walker.controller.editing.committed
+    begun = walker.begin("Hips", TIME)
+    walker.drag(begun["gesture"], to=np.add(begun["place"], (0.0, -0.08, 0.0)).tolist())
+    foot = next(each for each in release(walker, begun["gesture"])["feet"] if each["start"] < TIME < each["stop"])
+    held = travel(walker, before, foot["joint"], foot["start"], foot["stop"])
+    loose = {"kind": "editHoldFoot", "id": 95_000, "joint": foot["joint"], "time": TIME, "hold": False}
+    walker.page.send(json.dumps(loose))
+    again = walker.page.until(lambda event: event["kind"] == "editOutcome" and event["released"])
+    assert foot not in again["feet"] and again["gesture"] == begun["gesture"]
+    assert travel(walker, before, foot["joint"], foot["start"], foot["stop"]) > max(5 * held, 0.01)
+    walker.page.ask("undo")
+    assert travel(walker, before, foot["joint"], foot["start"], foot["stop"]) == pytest.approx(held, abs=1e-9)
+
+
+def test_a_share_of_the_last_drag_is_kept(walker: Editor) -> None:
+    before = walker.controller.editing.committed
+    begun = walker.begin(HAND, TIME)
+    walker.drag(begun["gesture"], to=np.add(begun["place"], (0.0, 0.1, 0.0)).tolist())
+    release(walker, begun["gesture"])
+    whole = travel(walker, before, HAND, TIME - 0.5, TIME + 0.5)
+    for weight in (0.5, 0.25, 1.0):
+        assert walker.page.ask("editWeigh", weight=weight)["changed"]
+        assert travel(walker, before, HAND, TIME - 0.5, TIME + 0.5) == pytest.approx(weight * whole, rel=0.1)
+    walker.page.ask("undo")
+    walker.page.ask("undo")
+    with pytest.raises(Refused, match="the last drag"):
+        walker.page.ask("editWeigh", weight=0.5)

@@ -72,7 +72,7 @@ export function editMode(context: Context): Mode {
   const name = h("span", { class: "grow nowrap" });
   const head = h("div", { class: "edit-head" }, name);
   const empty = h("p", { class: "edit-empty" }, "Choose a clip in the library to edit it.");
-  const poses = poseSection(context, session, view, actions);
+  const poses = poseSection(context, session, view);
   const sections = h(
     "div",
     {},
@@ -148,7 +148,7 @@ export function editMode(context: Context): Mode {
     timeline: (host) => host.append(graph.timeline),
     overlay(host) {
       const toolbar = createToolbar(context, host, session, view, drags);
-      const resultCard = createResultCard(context, host, session, layer, drags, view, actions);
+      const resultCard = createResultCard(context, host, session, layer, drags, view);
       const sketchTool = createSketchTool(context, host, session, layer, view, toolbar.busy, resultCard.showStroke);
       const tools = createPointerTools(context, host, {
         drags,

@@ -1,9 +1,16 @@
 /** The result of a drag: how the motion changed, and where it is blocked, how near it came, why, and suggestions. */
 import type { Context } from "../context";
+import { slider } from "../controls/slider";
 import { h, replace } from "../dom";
-import type { EditOutcomeEvent, EditSketched, MotionChange, StanceEntry, SuggestionEntry } from "../protocol/messages";
+import type {
+  EditOutcomeEvent,
+  EditSketched,
+  MotionChange,
+  StanceEntry,
+  StudioRequest,
+  SuggestionEntry,
+} from "../protocol/messages";
 import { asSentence } from "../shell/notices";
-import type { EditActions } from "./actions";
 import type { CurveLayer } from "./curve_layer";
 import { type DragController, formatLength, TEXT_INTERVAL_MS } from "./drag";
 import { svg } from "./gizmo";
@@ -109,12 +116,23 @@ export function createResultCard(
   layer: CurveLayer,
   drags: DragController,
   view: EditView,
-  actions: EditActions,
 ): ResultCard {
   const title = h("strong", { class: "title", "data-testid": "edit-result" });
   const why = h("p", { class: "why", "data-testid": "edit-why" });
   const facts = h("ul", { class: "change", "data-testid": "edit-change" });
   const feet = h("div", { class: "feet", "data-testid": "edit-result-feet" });
+  const weight = slider({
+    label: "Weight",
+    value: 100,
+    reset: 100,
+    minimum: 0,
+    maximum: 100,
+    step: 5,
+    unit: "%",
+    about: "How much of the last drag is kept",
+    change: (value) => changeRelease({ kind: "editWeigh", weight: value / 100 }),
+  });
+  weight.element.dataset.testid = "edit-weight";
   const suggestionList = h("div", { class: "offers" });
   const more = h("p", { class: "muted more" });
   const close = h(
@@ -138,6 +156,7 @@ export function createResultCard(
     more,
     facts,
     feet,
+    weight.element,
   );
   const lead = svg("svg", { class: "edit-lead hidden", "aria-hidden": "true" }, svg("path", {}));
   host.append(lead, card);
@@ -169,6 +188,12 @@ export function createResultCard(
     dismiss();
   }
 
+  /** Changes the drag that was released; the card stays. */
+  function changeRelease(request: StudioRequest): void {
+    changes = 0;
+    void session.ask(request);
+  }
+
   function show(next: EditOutcomeEvent): void {
     outcome = next;
     markGhost();
@@ -187,6 +212,8 @@ export function createResultCard(
     title.textContent = next.reached ? `${dragged} is there` : resting ? blockedTitle(next) : "Blocked";
     why.textContent = next.reached ? "" : reason;
     writeFacts(next.change, next.feet);
+    weight.element.classList.toggle("hidden", !resting || !next.released);
+    if (next.released) weight.value = 100;
     more.textContent = "";
     if (resting || next.offers.length || suggestionList.childElementCount)
       replace(suggestionList, ...(resting || next.offers.length ? suggestionButtons(next) : []));
@@ -213,11 +240,12 @@ export function createResultCard(
       {
         type: "button",
         class: "small foot",
-        title: `Let ${joint} go in the next drags, ${stances.map(stanceText).join(" and ")}`,
+        title: `Let ${joint} go in this drag and the next, ${stances.map(stanceText).join(" and ")}`,
         "data-name": joint,
         onclick: (event: Event) => {
           (event.currentTarget as HTMLElement).remove();
-          for (const { start, stop } of stances) actions.holdFoot(joint, (start + stop) / 2, false);
+          for (const { start, stop } of stances)
+            changeRelease({ kind: "editHoldFoot", joint, time: (start + stop) / 2, hold: false });
         },
       },
       h("span", { class: "glyph held-pin", "aria-hidden": "true" }),
@@ -340,6 +368,7 @@ export function createResultCard(
       replace(suggestionList);
       more.textContent = "";
       writeFacts(change, []);
+      weight.element.classList.add("hidden");
       open(reached, true);
     },
   };

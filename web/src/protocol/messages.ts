@@ -630,7 +630,7 @@ export interface EditHoldFeetRequest {
   hold: boolean | null;
 }
 
-/** Let go the foot that stands at a time, or hold it again. */
+/** Let go the foot that stands at a time, or hold it again. A drag that was just released is solved again. */
 export interface EditHoldFootRequest {
   kind: "editHoldFoot";
   joint: string;
@@ -776,6 +776,12 @@ export interface EditUnkeyRequest {
   kind: "editUnkey";
   time: number;
   channels?: ChannelRef[] | null;
+}
+
+/** Keep a share of the last drag, 0 to 1, as one undo step; it is refused once the clip has changed otherwise. */
+export interface EditWeighRequest {
+  kind: "editWeigh";
+  weight: number;
 }
 
 /** Remove the crowd. */
@@ -1158,6 +1164,7 @@ export type StudioRequest =
   | EditStiffnessRequest
   | EditTweenRequest
   | EditUnkeyRequest
+  | EditWeighRequest
   | EndCrowdRequest
   | EnterGameRequest
   | ExportRequest
@@ -1238,6 +1245,7 @@ export interface Results {
   "editStiffness": null;
   "editTween": EditEnded;
   "editUnkey": EditEnded;
+  "editWeigh": EditEnded;
   "endCrowd": null;
   "enterGame": GameEntered;
   "export": Exported;

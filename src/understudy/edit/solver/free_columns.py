@@ -21,6 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from understudy.character import Channels, Curves
+from understudy.character.body.limbs import limbs_of
 from understudy.character.body.mass import area_masses
 from understudy.character.kinematics import ancestors
 from understudy.character.rig import LayeredRig, PosedRig
@@ -32,9 +33,10 @@ TRANSLATION_STIFFNESS = 3.0
 """Stiffness of translations relative to rotations. At 1 a dragged hand takes the whole body along before the arm bends,
 at 10 the arm is straight before the body follows."""
 
-# Bones from a point that are easy to move, from a hand to the shoulder, and those that turn it; beyond them every bone
-# is harder to move.
-LIMB_BONES, TURNING_BONES = 3, 1
+TRUNK_COST = 10.0
+"""Cost of moving the first joint beyond the dragged limb, over its inertia. At 1 the head moves by a tenth of the way of
+a hand that the arm alone could move, at 100 a stretched arm is straight before the trunk follows."""
+TURNING_BONES = 1  # from a point to the joints that turn it without moving the rest of the limb
 LIGHT_INERTIA = 0.003  # character masses times sizes squared: about the moment of inertia of an arm
 # Of the character's size, or of a scale of one: files round to about 1e-6, and motion is visible from 1e-3.
 STILL_RANGE_RATIO = 1e-4
@@ -162,25 +164,27 @@ def column_mass(rig: PosedRig, channels: Channels, size: float) -> Array:
 
 
 def path_weights(
-    cache: RigCache, curves: Curves, moved: Sequence[tuple[Point, int]], times: Array, columns: Array
+    cache: RigCache, curves: Curves, moved: Sequence[tuple[Point, bool]], times: Array, columns: Array
 ) -> Array:
     """(n,) the cost W of changing each of the columns (n,) of the animation, for one unit of it, in a window of time.
 
-    W = (I + LIGHT_INERTIA) / LIGHT_INERTIA * (1 + bones)^2: I = sum m |dx|^2 is the inertia of the body along the path
-    that the column moves it, in masses and sizes of the whole character, averaged over `times` (T,); `bones` are those
-    between a point of `moved` and the joint of the column, beyond the length of the limb that is given with it. The arm
-    raises a hand before the trunk bends.
+    W = (I + LIGHT_INERTIA) / LIGHT_INERTIA, and TRUNK_COST n^2 times that for the n-th joint beyond the limb of the
+    nearest point of `moved`: the arm raises a hand before the trunk bends. I = sum m |dx|^2 is the inertia of the body
+    along the path that the column moves it, in masses and sizes of the whole character, averaged over `times` (T,).
+    Points of `moved` come with whether they are only turned; their limb are the joints within TURNING_BONES then.
     """
     inertia = cache.inertia(curves, times)[columns] * cache.units(curves.channels)[columns] ** 2
     skeleton = cache.rig.character.skeleton
     beyond: dict[str, int] = {}
-    for point, limb in moved:
-        for depth, j in enumerate(skeleton.ancestors(main_joint(cache.rig, point))):
-            name, extra = skeleton.names[j], max(depth - limb, 0)
+    for point, turned in moved:
+        chain = skeleton.ancestors(main_joint(cache.rig, point))
+        limb = TURNING_BONES + 1 if turned else sum(cache.limb[j] == cache.limb[chain[0]] for j in chain)
+        for depth, j in enumerate(chain):
+            name, extra = skeleton.names[j], max(depth + 1 - limb, 0)
             beyond[name] = min(extra, beyond.get(name, extra))
     targets = [channel.target for channel in curves.channels for _ in range(len(channel))]
     bones = np.array([beyond.get(targets[c], 0) for c in columns])
-    weight: Array = (inertia + LIGHT_INERTIA) / LIGHT_INERTIA * (1.0 + bones) ** 2
+    weight: Array = (inertia + LIGHT_INERTIA) / LIGHT_INERTIA * np.where(bones > 0, TRUNK_COST * bones**2, 1.0)
     return weight
 
 
@@ -202,6 +206,11 @@ class RigCache:
     def loose(self) -> frozenset[str]:
         """The joints that no skinned joint carries."""
         return find_detached_joints(self.rig)
+
+    @cached_property
+    def limb(self) -> Array:
+        """(J,) int, the first joint of the limb that a joint is part of; a joint of the trunk itself."""
+        return np.asarray(limbs_of(self.rig.character.skeleton).top)
 
     @cached_property
     def _body(self) -> tuple[list[Point], Array]:

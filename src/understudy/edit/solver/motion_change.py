@@ -13,7 +13,6 @@ from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.edit.outcome import MotionChange, Obstacle, unit_for
 from understudy.edit.points.states import main_joint
-from understudy.edit.solver.free_columns import LIMB_BONES
 from understudy.edit.solver.problem import EditProblem
 from understudy.edit.solver.segments import span_of
 from understudy.maths import quaternion
@@ -111,14 +110,13 @@ def _point_paths(rig: PosedRig, problem: EditProblem, joints: Array, poses: Arra
 
 
 def _limb_mask(rig: PosedRig, problem: EditProblem) -> Array:
-    """(J,) bool: the joints of the dragged limbs, from LIMB_BONES above each moved point down."""
-    skeleton = rig.character.skeleton
+    """(J,) bool: the joints of the dragged limbs."""
+    skeleton, limb = rig.character.skeleton, problem.cache.limb
     roots = set()
     points = [move.point for move in problem.edit.moves] + [contact.point for contact in problem.edit.contacts]
     points += [point for term in problem.edit.terms for point in term.points(rig)]
     for point in points:
-        chain = skeleton.ancestors(main_joint(rig, point))
-        roots.add(chain[min(LIMB_BONES, len(chain) - 1)])
+        roots.add(int(limb[main_joint(rig, point)]))
     mask = np.zeros(len(skeleton), bool)
     for j, parent in enumerate(skeleton.parents):  # parents come first
         mask[j] = j in roots or (parent >= 0 and mask[parent])

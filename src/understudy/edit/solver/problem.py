@@ -29,14 +29,7 @@ from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.edit.goals import Contact, Edit, Hold, Limit, MovePoint, ObjectiveTerm, Pin, Point
 from understudy.edit.points.states import PointStates
-from understudy.edit.solver.free_columns import (
-    LIMB_BONES,
-    TURNING_BONES,
-    RigCache,
-    movable_columns,
-    path_weights,
-    tangent_cost,
-)
+from understudy.edit.solver.free_columns import RigCache, movable_columns, path_weights, tangent_cost
 from understudy.edit.solver.free_tangents import Range, TangentVariables, owners, tangent_variables
 from understudy.edit.solver.objective_terms import EvaluatedTerm, evaluate_terms
 from understudy.edit.solver.offsets import OffsetVariables, Window, offset_variables, uses_window, window_radius
@@ -58,8 +51,8 @@ WINDOW_SAMPLES = 13  # the same within the window of an edit, where keys are clo
 DRIFT_SAMPLES_PER_S, DRAG_DRIFT_SAMPLES_PER_S = 240.0, 60.0
 MIN_DRIFT_SAMPLES, MAX_DRIFT_SAMPLES = 32, 1000  # of one span of a constraint
 
-PATH_RADII, PATH_SAMPLES = 1.5, 8  # of the window, and times in it, at which the path of a moved point is looked at
-PATH_SAMPLES_PER_S = 40.0  # at which the whole path is looked at where a point is thrown
+# Times on each side of a move at which the path of its point is looked at, in radii of the window: closest at the move.
+PATH_RADII = 1.5 * np.linspace(0, 1, 11)[1:] ** 1.5
 WEIGHT_SPAN_SECONDS = 0.2  # around the moves, over which the weights of columns are averaged
 MIN_STIFFNESS = 0.01  # of a column that a user has set free: its cost must not be zero
 
@@ -91,14 +84,6 @@ class EditProblem:
     paths: PointTargets | None = (
         None  # of the moved points around the moves, where offsets may change; goals as `moves`
     )
-
-    @cached_property
-    def whole_paths(self) -> PointTargets:
-        """`paths` at close times, wherever the edit can change anything."""
-        spans = self.offsets.changeable_spans(np.ones(len(self.offsets.columns), bool))
-        times = [np.linspace(a, b, max(16, int((b - a) * PATH_SAMPLES_PER_S))) for a, b in spans]
-        around = [np.concatenate([np.zeros(0), *times])] * len(self.moves)
-        return _path_targets(self.states, self.offsets, self.moves, around)
 
     @property
     def window(self) -> Window | None:
@@ -348,9 +333,9 @@ def _moments(edit: Edit) -> Range:
 def _offset_variables(
     cache: RigCache, curves: Curves, columns: Array, free: Array, edit: Edit, moments: Range, stiffness: Array
 ) -> OffsetVariables:
-    points = [(move.point, LIMB_BONES if parts_of(move)[0] else TURNING_BONES) for move in edit.moves]
-    points += [(point, LIMB_BONES) for term in edit.terms for point in term.points(cache.rig)]
-    points = points or [(contact.point, LIMB_BONES) for contact in edit.contacts]
+    points = [(move.point, not parts_of(move)[0]) for move in edit.moves]
+    points += [(point, False) for term in edit.terms for point in term.points(cache.rig)]
+    points = points or [(contact.point, False) for contact in edit.contacts]
     start, stop = moments
     times = np.clip(np.linspace(start - WEIGHT_SPAN_SECONDS, stop + WEIGHT_SPAN_SECONDS, 3), curves.start, curves.end)
     weight = path_weights(cache, curves, points, times, columns) * np.maximum(stiffness, MIN_STIFFNESS) ** 2
@@ -362,8 +347,11 @@ def _offset_variables(
 
 
 def _window_paths(states: PointStates, variables: OffsetVariables, moves: PointTargets) -> PointTargets:
-    around = variables.window.radius * np.linspace(-PATH_RADII, PATH_RADII, PATH_SAMPLES + 1)
-    return _path_targets(states, variables, moves, [time + around for time in moves.time])
+    """The paths of the moved points around each move; where the clip ends nearby, up to its end."""
+    curves, away = variables.curves, variables.window.radius * PATH_RADII
+    around = np.concatenate([-away[::-1], away])
+    times = [np.unique(np.clip(time + around, curves.start, curves.end)) for time in moves.time]
+    return _path_targets(states, variables, moves, times)
 
 
 def _path_targets(
@@ -376,7 +364,7 @@ def _path_targets(
         for r in range(len(moves))
         if moves.parts[r, 0]
         for time in times[r]
-        if curves.start < time < curves.end and np.abs(moves.time - time).min() > 1e-6
+        if curves.start <= time <= curves.end and np.abs(moves.time - time).min() > 1e-6
     ]
     goal = np.array([r for r, _ in rows], np.int64)
     parts = np.tile([True, False], (len(rows), 1))

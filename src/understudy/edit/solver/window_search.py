@@ -9,13 +9,12 @@ as many equations as rows. A step is trusted only as far as it turns joints a li
 are damped, more so after a step that did not keep what it promised.
 
 Constraints are measured on a dense grid after the search; the times at which they drift join the rows. What the keys
-cannot hold gives way (the weight of constraints is below that of the goals), and the result says by how much. A point
-that would be thrown beyond its goal is asked for its whole path, with a growing weight.
+cannot hold gives way (the weight of constraints is below that of the goals), and the result says by how much. Where
+constraints would be torn, the two weights change places: the goals are blocked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -23,8 +22,9 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.edit.solver.objective_terms import append_goal_terms, linearise
+from understudy.edit.solver.offsets import OffsetVariables
 from understudy.edit.solver.problem import EditProblem, limits_of
-from understudy.edit.solver.segments import OffsetGrid
+from understudy.edit.solver.segments import Grid, OffsetGrid
 from understudy.edit.solver.targets import (
     PointTargets,
     TargetResiduals,
@@ -37,15 +37,11 @@ from understudy.edit.solver.targets import (
 GOAL_WEIGHT = 1e8  # a gap of 1e-4 sizes costs as much as an offset of energy one
 CONSTRAINT_WEIGHT = 1e6  # a slip of a thousandth of the size costs as much: keys that cannot hold a pin give way
 TORN_DRIFT = 0.015  # sizes, radians: constraints that slip further are held before the goals
-BLOCKED_GOAL_WEIGHT = 1e5  # of the goals then: as near as the constraints let them
-TIGHT_CONSTRAINT_WEIGHT = 3e7  # of a second search from there, which is kept where the goals stay met
-PATH_WEIGHT = 40.0  # of each sample of the path: a tenth of the size off costs 0.4
+PATH_WEIGHT = 4e3  # of the path over a radius of time: a hundredth of the size off costs 0.4
 TERM_WEIGHT = 4e6  # of a stroke and other goals about paths, over all their rows
-LIMIT_WEIGHT = 1e6  # per unit of the column beyond its limit
+MAX_OFFSET_RAD = 2.8  # of an angle at any time: below the half turn at which a joint would end a turn further on
 LIMIT_MARGIN = 1e-3  # of a unit: limits are aimed at from inside
 LIMIT_SAMPLES_PER_S = 60.0
-MAX_OVERSHOOT = 1.6  # furthest move of a point over the way that was asked for
-OVERSHOOT_WEIGHTS = (10.0, 100.0, 1000.0)  # on the path, and under the constraints, until the point is not thrown
 MET_GAP = 2e-4  # sizes, radians: goals and constraints nearer than this are met for a waiting pointer
 MIN_GAIN = 0.01  # of the merit: a step that promises less ends the search
 # Radians that a step may turn a column at most, at first and at least. The share of its promised gain that a step must
@@ -76,19 +72,18 @@ class WindowSearch:
         problem: EditProblem,
         moves: PointTargets,
         held: PointTargets,
-        path_weight: float = PATH_WEIGHT,
         hold_weight: float = CONSTRAINT_WEIGHT,
         goal_weight: float = GOAL_WEIGHT,
-        whole: bool = False,
     ) -> None:
         assert problem.paths is not None
         self.problem, self.variables, self.moves, self.held = problem, problem.offsets, moves, held
-        self.paths = _aim_paths(problem, moves, problem.whole_paths if whole else problem.paths)
+        self.paths = _aim_paths(problem, moves, problem.paths)
         self.asked = join_targets(moves, self.paths, held)
         rows = (moves.rows, self.paths.rows, held.rows)
-        self.weight = np.repeat([goal_weight, path_weight, hold_weight], rows)
+        self.weight = np.repeat([goal_weight, PATH_WEIGHT, hold_weight], rows)
         self.hard = np.flatnonzero(np.repeat([True, False, True], rows))
-        self.limits = _limit_samples(problem)
+        self.weight[moves.rows : moves.rows + self.paths.rows] *= np.repeat(_sample_shares(problem, self.paths), 3)
+        self.bounds = _column_bounds(problem, self.asked.grid)
         counts = np.diff(self.variables.first)
         self._block_sizes = np.repeat(counts, counts).astype(float)
         kinds = [channel.kind for channel in self.variables.curves.channels for _ in range(len(channel))]
@@ -97,14 +92,13 @@ class WindowSearch:
     def rows(self, z: Array, slopes: bool = True) -> WindowRows:
         """The rows at variables z."""
         problem, variables, asked = self.problem, self.variables, self.asked
-        position, orientation, jacobian = problem.states.evaluate(
-            variables.sample(asked.grid, z), asked.sample, asked.point, slopes
-        )
-        own = gaps(asked, position, orientation, problem.size).reshape(-1, 2, 3)[asked.parts].reshape(-1)
-        own_matrix = np.empty((asked.rows if slopes else 0, variables.count))
+        values = variables.sample(asked.grid, z)
+        position, orientation, jacobian = problem.states.evaluate(values, asked.sample, asked.point, slopes)
+        gap = gaps(asked, position, orientation, problem.size).reshape(-1, 2, 3)[asked.parts].reshape(-1)
+        slope = np.empty((asked.rows if slopes else 0, variables.count))
         if slopes:
-            variables.chain_rows(jacobian, asked.grid, asked.sample, asked.first_row, problem.size, own_matrix)
-        residual, matrix, weight = [own], [own_matrix], [self.weight]
+            variables.chain_rows(jacobian, asked.grid, asked.sample, asked.first_row, problem.size, slope)
+        residual, matrix, weight = [gap], [slope], [self.weight]
         if problem.terms:
             none = TargetResiduals(np.zeros((0, 6)), np.zeros(0), np.zeros((0, variables.count)))
             goals = append_goal_terms(none, problem.terms, problem.states, variables, z, problem.size, slopes)
@@ -112,18 +106,15 @@ class WindowSearch:
             residual += [goals.residual, soft.residual]
             matrix += [goals.matrix, soft.matrix]
             weight += [np.full(len(goals.residual), TERM_WEIGHT / max(len(goals.residual), 1)), soft.weight]
-        for column, low, high, unit, grid in self.limits:
-            value = variables.sample(grid, z)[:, column]
-            margin = LIMIT_MARGIN * unit
-            over = np.clip(value, low + margin, max(high - margin, low + margin)) - value
-            at = np.flatnonzero(over)
-            residual.append(over[at] / unit)
-            if slopes:
-                matrix.append(grid.phi[at] * (variables.column == column) / unit)
-            weight.append(np.full(len(at), LIMIT_WEIGHT))
+        for bounds in self.bounds:
+            own = values if bounds.grid is asked.grid else variables.sample(bounds.grid, z)
+            over, slope = bounds.rows(variables, own, slopes)
+            residual.append(over)
+            matrix.append(slope)
+            weight.append(np.full(len(over), CONSTRAINT_WEIGHT))
         return WindowRows(
             np.concatenate(residual),
-            np.concatenate(matrix) if slopes else own_matrix,
+            np.concatenate(matrix),
             np.concatenate(weight),
             np.cross(jacobian[:, 3:], jacobian[:, :3], axis=1) if slopes else jacobian,
         )
@@ -212,7 +203,7 @@ def search_window(
     those that were added, and the drift of the constraints on the dense grid.
 
     `rounds` are those of adding samples. With one, for a pointer that waits, half of the samples are looked at, and
-    neither is there a second search nor a bound on the overshoot.
+    there is no second search.
     """
     if rounds == 1:  # a pointer is waiting
         few = held.thin()
@@ -234,20 +225,12 @@ def search_window(
             break
         held = more
     if drift.largest > drift_tolerance:
-        tight = WindowSearch(problem, moves, held, hold_weight=TIGHT_CONSTRAINT_WEIGHT)
+        tight = WindowSearch(problem, moves, held, hold_weight=GOAL_WEIGHT)
         tighter, count = tight.run(z, iterations)
         steps += count
         less = _measure(problem, problem.dense, tighter, slopes=False)
-        met = _measure(problem, moves, tighter, slopes=False).largest <= goal_tolerance
-        if met and less.largest < drift.largest and overshoot(problem, moves, tighter) <= MAX_OVERSHOOT:
+        if less.largest < drift.largest and _measure(problem, moves, tighter, slopes=False).largest <= goal_tolerance:
             z, drift = tighter, less
-    for strength in OVERSHOOT_WEIGHTS:
-        if overshoot(problem, moves, z) <= MAX_OVERSHOOT:
-            break
-        strict = WindowSearch(problem, moves, held, strength * PATH_WEIGHT, CONSTRAINT_WEIGHT / strength, whole=True)
-        z, count = strict.run(np.zeros_like(z), iterations)
-        steps += count
-        drift = _measure(problem, problem.dense, z, slopes=False)
     if drift.largest > TORN_DRIFT:
         z, count = _hold_first(problem, moves, held).run(np.zeros_like(z), iterations)
         steps, drift = steps + count, _measure(problem, problem.dense, z, slopes=False)
@@ -256,16 +239,7 @@ def search_window(
 
 def _hold_first(problem: EditProblem, moves: PointTargets, held: PointTargets) -> WindowSearch:
     """The search for goals that no pose reaches while the constraints hold: these hold, and the goals are blocked."""
-    return WindowSearch(problem, moves, held, hold_weight=GOAL_WEIGHT, goal_weight=BLOCKED_GOAL_WEIGHT)
-
-
-def overshoot(problem: EditProblem, moves: PointTargets, z: Array) -> float:
-    """The furthest move of a point along the window over the way that was asked for, the worst of all moves."""
-    asked = np.linalg.norm(moves.place - problem.origin[0], axis=1)
-    paths = problem.whole_paths
-    seen = _measure(problem, paths, z, slopes=False)
-    moved = np.linalg.norm(seen.gap[:, :3], axis=1) * problem.size
-    return float((moved / np.maximum(asked[paths.goal], 1e-3 * problem.size)).max(initial=0.0))
+    return WindowSearch(problem, moves, held, hold_weight=GOAL_WEIGHT, goal_weight=CONSTRAINT_WEIGHT)
 
 
 def _merit(z: Array, rows: WindowRows) -> float:
@@ -306,25 +280,62 @@ def _aim_paths(problem: EditProblem, moves: PointTargets, paths: PointTargets) -
     return replace(paths, place=place)
 
 
+def _sample_shares(problem: EditProblem, paths: PointTargets) -> Array:
+    """(P,) the span of time that each sample of a path stands for, in radii of the window."""
+    window = problem.window
+    assert window is not None
+    shares = np.empty(len(paths))
+    for r in np.unique(paths.goal):
+        rows = np.flatnonzero(paths.goal == r)
+        order = rows[np.argsort(paths.time[rows])]
+        shares[order] = np.gradient(paths.time[order]) / window.radius if len(order) > 1 else 1.0
+    return shares
+
+
 def _moves_of_point(moves: PointTargets, point: int) -> Array:
     own = np.flatnonzero((moves.point == point) & moves.parts[:, 0])
     return own[np.argsort(moves.time[own], kind="stable")]
 
 
-def _limit_samples(problem: EditProblem) -> Sequence[tuple[int, float, float, float, OffsetGrid]]:
-    """The limited columns: number among the columns of the states, lowest and highest value, unit, and samples."""
-    variables = problem.offsets
-    result = []
-    for number, (low, high) in limits_of(variables.curves.channels, problem.edit.limits).items():
-        column = np.flatnonzero(variables.columns == number)
-        if not len(column) or not (variables.column == column[0]).any():
-            continue
-        own = np.arange(len(variables.columns)) == column[0]
-        spans = variables.changeable_spans(own)
+class ColumnBounds(NamedTuple):
+    """The range of each column at some samples; those beyond it are rows of the search."""
+
+    grid: OffsetGrid
+    low: Array  # (S, n)
+    high: Array  # (S, n)
+    unit: Array  # (n,)
+
+    def rows(self, variables: OffsetVariables, values: Array, slopes: bool) -> tuple[Array, Array]:
+        """Residuals (M,) of the values (S, n) beyond their range, in units of their columns, and slopes (M, N)."""
+        over = np.clip(values, self.low, self.high) - values
+        at, column = np.nonzero(over)
+        if not slopes or not len(at):
+            return over[at, column] / self.unit[column], np.zeros((0, variables.count))
+        moved = variables.column == column[:, None]
+        return over[at, column] / self.unit[column], self.grid.phi[at] * moved / self.unit[column, None]
+
+
+def _column_bounds(problem: EditProblem, grid: Grid) -> list[ColumnBounds]:
+    """The limits of an edit, at close samples of what can change, and the bound on turns at the samples of `grid`."""
+    variables, unit = problem.offsets, problem.unit
+    assert isinstance(grid, OffsetGrid)
+    kinds = [channel.kind for channel in variables.curves.channels for _ in range(len(channel))]
+    most = np.where([kinds[c] == "euler" for c in variables.columns], MAX_OFFSET_RAD, np.inf)
+    bounds = [ColumnBounds(grid, grid.fixed - most, grid.fixed + most, unit)]
+    limits = limits_of(variables.curves.channels, problem.edit.limits)
+    low, high = np.full(len(unit), -np.inf), np.full(len(unit), np.inf)
+    for number, (least, greatest) in limits.items():
+        own = variables.columns == number
+        low[own] = least + LIMIT_MARGIN * unit[own]
+        high[own] = np.maximum(greatest - LIMIT_MARGIN * unit[own], low[own])
+    limited = np.isin(variables.columns, list(limits)) & variables.changeable_columns
+    if limited.any():
+        spans = variables.changeable_spans(limited)
         times = [np.linspace(a, b, max(9, int((b - a) * LIMIT_SAMPLES_PER_S) + 1)) for a, b in spans]
-        grid = variables.grid(np.unique(np.concatenate(times)))
-        result.append((int(column[0]), low, high, float(problem.unit[column[0]]), grid))
-    return result
+        close = variables.grid(np.unique(np.concatenate(times)))
+        shape = close.fixed.shape
+        bounds.append(ColumnBounds(close, np.broadcast_to(low, shape), np.broadcast_to(high, shape), unit))
+    return bounds
 
 
 def _measure(problem: EditProblem, asked: PointTargets, z: Array, slopes: bool) -> TargetResiduals:

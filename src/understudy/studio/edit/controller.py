@@ -23,6 +23,7 @@ from understudy.studio.assets import relabel
 from understudy.studio.document import ClipEntry, Document, EditEntry, PathEntry, StageState
 from understudy.studio.edit import edit_clip
 from understudy.studio.edit.constraints import Constraints, constraints_from_document, point_of
+from understudy.studio.edit.drags import ReleasedDrag
 from understudy.studio.edit.edit_clip import EditedClip, edit_state
 from understudy.studio.edit.poses import CopiedPose
 from understudy.studio.edit.reduction import ReductionJob, original_keys
@@ -74,6 +75,7 @@ class EditController:
         self.number = 0  # of the last drag
         self.gesture = 0  # number of the drag in progress, 0 for none
         self.last_outcome: EditOutcome | None = None  # of the last goal of a drag
+        self.released: ReleasedDrag | None = None  # the last drag that was kept
         self._waiting: tuple[int, int] | None = None  # range of motion curve frames that was sent last
 
     async def work(self, function: Callable[..., T], *arguments: Any) -> T:
@@ -120,6 +122,11 @@ class EditController:
     def constraints(self) -> Constraints:
         """The constraints of the open edit."""
         return constraints_from_document(self.entry, self.editing.origin)
+
+    def last_release(self) -> ReleasedDrag | None:
+        """The last drag, if the clip has not changed since."""
+        released = self.released
+        return released if released is not None and released.kept is self.editing.committed else None
 
     async def source_of(self, stage: StageState) -> ClipSource:
         """The source for a stage: opens the clip, or follows an undo to other curves."""

@@ -42,7 +42,7 @@ class DragTarget:
 
 @dataclass(frozen=True)
 class DragResult:
-    """The result of one goal. `blocked` has the edit and the result for which suggestions can be computed.
+    """The result of one goal. `solved` has the edit and the result of the solver, where it can be solved again.
 
     `radius` (seconds) is that of the window in which keys may move, and `change` is measured at the release only.
     """
@@ -54,9 +54,19 @@ class DragResult:
     drift: float = 0.0
     start_distance: float = 0.0  # metres between the point and its goal before the drag
     obstacles: tuple[Obstacle, ...] = ()
-    blocked: tuple[Edit, EditResult] | None = None
+    solved: tuple[Edit, EditResult] | None = None
     radius: float | None = None
     change: MotionChange | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedDrag:
+    """A drag that was kept, for another weight of it, and for another try without one of the feet that it held."""
+
+    drag: DragProtocol
+    edit: Edit | None  # None where it cannot be solved again
+    after: Curves  # with the whole drag
+    kept: Curves  # the clip as it is, with a share of the drag
 
 
 class DragProtocol(Protocol):
@@ -143,7 +153,7 @@ def drag_result(outcome: EditResult, edit: Edit) -> DragResult:
         outcome.drift,
         outcome.start_distance,
         outcome.obstacles,
-        None if outcome.reached else (edit, outcome),
+        (edit, outcome),
         outcome.radius,
         outcome.change,
     )

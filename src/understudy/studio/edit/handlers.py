@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from understudy.checks import Array
+from understudy.edit.edit_curves import blend_edit
 from understudy.edit.goals import Edit
 from understudy.edit.points.states import states_of
 from understudy.edit.serialise import same_curves
@@ -33,7 +34,7 @@ from understudy.studio.edit.constraints import (
     without_constraint,
 )
 from understudy.studio.edit.controller import EditController, controller_on_stage, edit_controller, open_clip
-from understudy.studio.edit.drags import DragProtocol, DragResult, DragTarget
+from understudy.studio.edit.drags import DragProtocol, DragResult, DragTarget, ReleasedDrag, drag_result
 from understudy.studio.edit.edit_clip import DragUpdate, change_entry, stance_entry
 from understudy.studio.edit.key_edits import channel_numbers
 from understudy.studio.edit.suggestions import BlockedDrag
@@ -221,9 +222,9 @@ def _blocked_drag(
     """What suggestions are computed from, for the result of a drag; None where it is reached."""
     editing = controller.editing
     drag = drag or editing.gesture
-    if step.blocked is None or drag is None:
+    if step.reached or step.solved is None or drag is None:
         return None
-    return BlockedDrag(editing.rig, drag.before, *step.blocked, outcome, drag.feet, editing.origin)
+    return BlockedDrag(editing.rig, drag.before, *step.solved, outcome, drag.feet, editing.origin)
 
 
 def _outcome(
@@ -294,6 +295,8 @@ async def _finish_drag(session: Session, gesture: int, commit: bool) -> edit.Edi
             ended = edit.EditEnded(editing.committed.key_count, False)
         else:
             ended = await controller.keep(result.curves, drag.note)
+            solved = None if result.solved is None else result.solved[0]
+            controller.released = ReleasedDrag(drag, solved, result.curves, editing.committed)
         if last is not None and last.gesture == gesture:
             place, turn = await controller.work(editing.view.where, drag.point, drag.time)
             _announce_release(controller, last, drag, result, (place, turn), feet)
@@ -322,6 +325,20 @@ def _announce_release(
     controller.session.emit(outcome)
     blocked = _blocked_drag(controller, result, outcome, drag)
     controller.suggestions.adopt(blocked)
+
+
+@handles_request(edit.EditWeigh)
+async def weigh(session: Session, request: edit.EditWeigh) -> edit.EditEnded:
+    """Keep a share of the last drag, as one undo step."""
+    controller = await controller_on_stage(session)
+    async with controller.edit_lock:
+        released = controller.last_release()
+        if released is None:
+            raise InvalidInput("the last change is not a drag; only the last drag has a weight")
+        curves = await controller.work(blend_edit, released.drag.before, released.after, request.weight)
+        ended = await controller.keep(curves, f"{released.drag.note} at {100 * request.weight:.0f} %")
+        controller.released = replace(released, kept=curves)
+        return ended
 
 
 @handles_request(edit.EditAcceptSuggestion)
@@ -423,7 +440,32 @@ async def hold_foot(session: Session, request: edit_keys.EditHoldFoot) -> None:
     entry = with_foot(controller.entry, request.joint, (stance.start, stance.stop), request.hold)
     if request.hold and not controller.state().hold_feet:
         entry = replace(entry, hold_feet=True)
-    controller.put(entry, f"{'hold' if request.hold else 'let go'} {request.joint}")
+    note = f"{'hold' if request.hold else 'let go'} {request.joint}"
+    async with controller.edit_lock:
+        released, origin = controller.last_release(), controller.editing.origin
+        if request.hold or released is None or released.edit is None:
+            return controller.put(entry, note)
+        feet = [pin for pin in released.drag.feet if stance_entry(pin, origin) == replace(stance, held=True)]
+        pins = tuple(pin for pin in released.edit.pins if pin not in feet)
+        if len(pins) == len(released.edit.pins):
+            return controller.put(entry, note)
+        await _solve_again(controller, released, replace(released.edit, pins=pins), entry, note)
+
+
+async def _solve_again(
+    controller: EditController, released: ReleasedDrag, changed: Edit, entry: EditEntry, note: str
+) -> None:
+    """Solve the last drag for a changed edit, keep the result, and send it. Call it with `edit_lock` held."""
+    editing, drag = controller.editing, released.drag
+    drag.feet = tuple(pin for pin in drag.feet if pin in changed.pins)
+    result = drag_result(await controller.work(solve, editing.rig, drag.before, changed), changed)
+    await controller.keep(result.curves, note, entry)
+    controller.released = replace(released, edit=changed, after=result.curves, kept=editing.committed)
+    if controller.last_outcome is not None:
+        placement = await controller.work(editing.view.where, drag.point, drag.time)
+        feet = tuple(stance_entry(pin, editing.origin) for pin in drag.feet)
+        _announce_release(controller, controller.last_outcome, drag, result, placement, feet)
+        controller.suggestions.compute_now()
 
 
 @handles_request(edit_keys.EditLimit)

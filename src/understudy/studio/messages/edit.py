@@ -224,6 +224,15 @@ class EditEnd(Request):
 
 
 @dataclass(frozen=True)
+class EditWeigh(Request):
+    """Keep a share of the last drag, 0 to 1, as one undo step; it is refused once the clip has changed otherwise."""
+
+    kind: ClassVar[str] = "editWeigh"
+    result: ClassVar[Any] = EditEnded
+    weight: Annotated[float, Range(least=0.0, most=1.0)]
+
+
+@dataclass(frozen=True)
 class EditAcceptSuggestion(Request):
     """Accept a suggestion of the last outcome, by its number, as one undo step."""
 

@@ -79,7 +79,7 @@ class EditHoldFeet(Request):
 
 @dataclass(frozen=True)
 class EditHoldFoot(Request):
-    """Let go the foot that stands at a time, or hold it again."""
+    """Let go the foot that stands at a time, or hold it again. A drag that was just released is solved again."""
 
     kind: ClassVar[str] = "editHoldFoot"
     joint: Name
