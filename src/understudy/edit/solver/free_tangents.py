@@ -211,10 +211,15 @@ def join_spans(start: Array, length: Array) -> list[Range]:
     return joined
 
 
+def repeats(curve: Curve) -> bool:
+    """Whether the curve repeats before its first key and after its last."""
+    return all(mode.startswith("cycle") for mode in curve.extrapolation)
+
+
 def is_seamless(curve: Curve) -> bool:
     """Whether the curve repeats, so that its last key and its first are the same."""
-    repeats = all(mode.startswith("cycle") for mode in curve.extrapolation)
-    return repeats and bool(curve.extrapolation[1] == "cycle_offset" or np.allclose(curve.values[0], curve.values[-1]))
+    same = curve.extrapolation[1] == "cycle_offset" or np.allclose(curve.values[0], curve.values[-1])
+    return repeats(curve) and bool(same)
 
 
 def _overlapped_segments(curve: Curve, ranges: Sequence[Range]) -> Array:

@@ -31,7 +31,7 @@ from understudy import checks
 from understudy.character import Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP, bezier_segments
 from understudy.checks import Array
-from understudy.edit.solver.free_tangents import Range, is_seamless, join_spans, owners, pack_columns
+from understudy.edit.solver.free_tangents import Range, join_spans, owners, pack_columns, repeats
 from understudy.edit.solver.segments import Grid, OffsetGrid, PackedCurves
 from understudy.maths import bezier, quaternion
 
@@ -361,7 +361,8 @@ def _key_table(
     curve: Curve, number: int, within: Array, window: Window, base: int, begin: float, end: float
 ) -> tuple[PieceTable, CurveEffect]:
     """The pieces of the columns `within` (w,) between the keys of a curve, with variables from `base` on."""
-    times, keys, seamless = curve.times, len(curve), is_seamless(curve)
+    # The change of a curve that repeats is one of a loop, even where the curve itself is not closed.
+    times, keys, seamless = curve.times, len(curve), repeats(curve)
     period = float(times[-1] - times[0]) if seamless else 0.0
     away = np.min([window.away(times + shift) for shift in ((0.0, period, -period) if seamless else (0.0,))], axis=0)
     inside = away < window.radius

@@ -111,7 +111,7 @@ class WindowSearch:
             over, slope = bounds.rows(variables, own, slopes)
             residual.append(over)
             matrix.append(slope)
-            weight.append(np.full(len(over), CONSTRAINT_WEIGHT))
+            weight.append(np.full(len(over), GOAL_WEIGHT))
         return WindowRows(
             np.concatenate(residual),
             np.concatenate(matrix),

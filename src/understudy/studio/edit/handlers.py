@@ -22,6 +22,7 @@ from understudy.errors import InvalidInput
 from understudy.studio.document import ContactEntry, EditEntry, HoldEntry, LimitEntry, PinEntry, PointRef, StageState
 from understudy.studio.edit import key_handlers
 from understudy.studio.edit.constraints import (
+    Constraints,
     accept_suggestion,
     check_limit,
     constraints_from_document,
@@ -445,8 +446,8 @@ async def hold_foot(session: Session, request: edit_keys.EditHoldFoot) -> None:
         released, origin = controller.last_release(), controller.editing.origin
         if request.hold or released is None or released.edit is None:
             return controller.put(entry, note)
-        feet = [pin for pin in released.drag.feet if stance_entry(pin, origin) == replace(stance, held=True)]
-        pins = tuple(pin for pin in released.edit.pins if pin not in feet)
+        loose = Constraints((), (), (), (), {}, loose_feet=((request.joint, request.time + origin),))
+        pins = tuple(pin for pin in released.edit.pins if pin not in released.drag.feet or not loose.is_loose(pin))
         if len(pins) == len(released.edit.pins):
             return controller.put(entry, note)
         await _solve_again(controller, released, replace(released.edit, pins=pins), entry, note)
