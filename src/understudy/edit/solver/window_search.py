@@ -40,7 +40,7 @@ TORN_DRIFT = 0.015  # sizes, radians: constraints that slip further are held bef
 PATH_WEIGHT = 4e3  # of the path over a radius of time: a hundredth of the size off costs 0.4
 TERM_WEIGHT = 4e6  # of a stroke and other goals about paths, over all their rows
 MAX_OFFSET_RAD = 2.8  # of an angle at any time: below the half turn at which a joint would end a turn further on
-LIMIT_MARGIN = 1e-3  # of a unit: limits are aimed at from inside
+LIMIT_MARGIN = 3e-3  # of a unit: limits are aimed at from inside, as their weight lets a little through
 LIMIT_SAMPLES_PER_S = 60.0
 MET_GAP = 2e-4  # sizes, radians: goals and constraints nearer than this are met for a waiting pointer
 MIN_GAIN = 0.01  # of the merit: a step that promises less ends the search
@@ -111,7 +111,7 @@ class WindowSearch:
             over, slope = bounds.rows(variables, own, slopes)
             residual.append(over)
             matrix.append(slope)
-            weight.append(np.full(len(over), GOAL_WEIGHT))
+            weight.append(np.full(len(over), CONSTRAINT_WEIGHT))
         return WindowRows(
             np.concatenate(residual),
             np.concatenate(matrix),
