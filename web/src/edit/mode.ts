@@ -72,7 +72,7 @@ export function editMode(context: Context): Mode {
   const name = h("span", { class: "grow nowrap" });
   const head = h("div", { class: "edit-head" }, name);
   const empty = h("p", { class: "edit-empty" }, "Choose a clip in the library to edit it.");
-  const poses = poseSection(context, session, view);
+  const poses = poseSection(context, session, view, actions);
   const sections = h(
     "div",
     {},
