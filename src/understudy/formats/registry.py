@@ -35,6 +35,7 @@ FORMATS = (
     Format("vrm", (".vrm",), "gltf", True, "VRM avatar, 0.x and 1.0"),
     Format("vrma", (".vrma",), "gltf", True, "VRM animation", ("skeleton",), "read_vrma"),
     Format("usd", (".usda", ".usdc", ".usd", ".usdz"), "usd", True, "UsdSkel characters, blend shapes and animation"),
+    Format("fbx", (".fbx",), "fbx", True, "FBX 7 characters, blend shapes and takes"),
     Format("bvh", (".bvh",), "bvh", True, "Biovision motion capture", ("scale",)),
     Format("asf", (".asf",), "acclaim", False, "Acclaim skeleton", ("scale",), "read_asf"),
     Format(

@@ -1,0 +1,211 @@
+"""The objects of an FBX file, their properties and connections, and its settings.
+
+An object has a number, a class (the node's name, as `Model`), a name, a subclass (`LimbNode`) and typed properties
+(`Properties70`), whose defaults stand in a template of the class (`Definitions`). Connections go from a source to a
+destination, either to the object (OO) or to one of its properties (OP): a bone to the bone above, a texture to the
+`DiffuseColor` of a material.
+
+**Space.** The file says which of its axes point right, up and to the front, and how many centimetres its unit has.
+Characters stand in metres, y up: see `SceneSpace`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from understudy import checks
+from understudy.checks import Array
+from understudy.formats.fbx.document import FbxDocument, FbxNode
+from understudy.maths import quaternion
+
+TICKS_PER_SECOND = 46_186_158_000
+# Frames a second of each TimeMode; 0 is the default, 14 is custom.
+TIME_MODE_RATES = {
+    **{1: 120.0, 2: 100.0, 3: 60.0, 4: 50.0, 5: 48.0, 6: 30.0, 7: 30.0, 8: 30000 / 1001, 9: 30000 / 1001, 10: 25.0},
+    **{11: 24.0, 12: 1000.0, 13: 24000 / 1001, 15: 96.0, 16: 72.0, 17: 60000 / 1001, 18: 120000 / 1001},
+}
+CUSTOM_TIME_MODE = 14
+DEFAULT_RATE_FPS = 30.0
+MAX_RATE_FPS = 1000.0
+CENTIMETRES_PER_METRE = 100.0
+
+
+@dataclass(eq=False, slots=True)
+class FbxObject:
+    """One object: `sources` are the objects connected to it and `owners` those that it is connected to, each with the
+    name of the property, empty for the object itself."""
+
+    number: int
+    kind: str
+    name: str
+    subclass: str
+    node: FbxNode
+    own: dict[str, list[Any]]
+    template: dict[str, list[Any]]
+    sources: list[tuple[FbxObject, str]] = field(default_factory=list)
+    owners: list[tuple[FbxObject, str]] = field(default_factory=list)
+
+    def property(self, name: str) -> list[Any]:
+        """The values of a property, or of its template; empty where there is none."""
+        values = self.own.get(name)
+        return self.template.get(name, []) if values is None else values
+
+    def number_of(self, name: str, default: float) -> float:
+        """A property of one number."""
+        values = self.property(name)
+        return float(values[0]) if values and _is_number(values[0]) else default
+
+    def integer(self, name: str, default: int) -> int:
+        """A property of one integer: an enumeration or a flag."""
+        return int(self.number_of(name, float(default)))
+
+    def vector(self, name: str, default: tuple[float, float, float]) -> Array:
+        """A property of three numbers (3,)."""
+        values = self.property(name)[:3]
+        usable = len(values) == 3 and all(map(_is_number, values))
+        return np.array(values if usable else default, np.float64)
+
+    def text(self, name: str) -> str:
+        """A property of text."""
+        values = self.property(name)
+        return values[0] if values and isinstance(values[0], str) else ""
+
+    def connected(self, kind: str, subclass: str = "") -> list[FbxObject]:
+        """The objects of a class that are connected to this one, in the order of the file."""
+        return [o for o, _ in self.sources if o.kind == kind and (not subclass or o.subclass == subclass)]
+
+
+@dataclass(frozen=True)
+class SceneSpace:
+    """From the file's space to metres, y up: first `axes` (3, 3), a rotation, then the factor `metres`."""
+
+    axes: Array
+    metres: float
+    rate: float  # frames a second
+
+    @property
+    def turn(self) -> Array:
+        """(4,) the rotation as a quaternion."""
+        return quaternion.from_matrix(self.axes)
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether the file's axes differ from ours."""
+        return not bool((self.axes == np.eye(3)).all())
+
+
+class FbxScene:
+    """All objects of a document, connected, and its space."""
+
+    def __init__(self, document: FbxDocument) -> None:
+        self.document = document
+        self.templates = _templates(document.root)
+        self.objects: dict[int, FbxObject] = {}
+        self._read_objects()
+        self.root = self._add(0, "Model", "RootNode", "Root", FbxNode("RootNode"))
+        self._connect()
+        self.space = _space(document)
+
+    def all(self, kind: str) -> list[FbxObject]:
+        """All objects of a class, in the order of the file."""
+        return [o for o in self.objects.values() if o.kind == kind and o is not self.root]
+
+    def _read_objects(self) -> None:
+        for section in self.document.root.all("Objects"):
+            for node in section.children:
+                values = node.properties
+                if len(values) < 2 or type(values[0]) is not int:
+                    continue
+                label = values[1] if isinstance(values[1], str) else ""
+                subclass = values[2] if len(values) > 2 and isinstance(values[2], str) else ""
+                self._add(values[0], node.name, object_name(label), subclass, node)
+
+    def _add(self, number: int, kind: str, name: str, subclass: str, node: FbxNode) -> FbxObject:
+        entry = FbxObject(number, kind, name, subclass, node, properties70(node), self.templates.get(kind, {}))
+        self.objects[number] = entry
+        return entry
+
+    def _connect(self) -> None:
+        for section in self.document.root.all("Connections"):
+            for node in section.children:
+                values = node.properties
+                if len(values) < 3 or type(values[1]) is not int or type(values[2]) is not int:
+                    continue
+                source, owner = self.objects.get(values[1]), self.objects.get(values[2])
+                if source is None or owner is None or source is owner:
+                    continue
+                place = values[3] if len(values) > 3 and isinstance(values[3], str) else ""
+                owner.sources.append((source, place))
+                source.owners.append((owner, place))
+
+
+def object_name(label: str) -> str:
+    """The name in `Name\\0\\1Class` (binary) or `Class::Name` (ASCII)."""
+    name, mark, _ = label.partition("\0\1")
+    if mark:
+        return name
+    kind, mark, name = label.partition("::")
+    return name if mark else kind
+
+
+def properties70(node: FbxNode) -> dict[str, list[Any]]:
+    """The values of each property of an object, by name."""
+    block = node.first("Properties70")
+    if block is None:
+        return {}
+    return {
+        p.properties[0]: p.properties[4:] for p in block.children if p.properties and isinstance(p.properties[0], str)
+    }
+
+
+def _templates(root: FbxNode) -> dict[str, dict[str, list[Any]]]:
+    """The defaults of each class. A class with several templates, as materials, gets the first of each property."""
+    templates: dict[str, dict[str, list[Any]]] = {}
+    for section in root.all("Definitions"):
+        for kind in section.all("ObjectType"):
+            if not kind.properties or not isinstance(kind.properties[0], str):
+                continue
+            known = templates.setdefault(kind.properties[0], {})
+            for template in kind.all("PropertyTemplate"):
+                for name, values in properties70(template).items():
+                    known.setdefault(name, values)
+    return templates
+
+
+def _space(document: FbxDocument) -> SceneSpace:
+    node = document.root.first("GlobalSettings") or FbxNode("GlobalSettings")
+    settings = FbxObject(0, "GlobalSettings", "", "", node, properties70(node), {})
+    axes = np.zeros((3, 3))
+    for row, (name, default) in enumerate((("CoordAxis", 0), ("UpAxis", 1), ("FrontAxis", 2))):
+        column = settings.integer(name, default)
+        sign = settings.integer(f"{name}Sign", 1)
+        if 0 <= column < 3:
+            axes[row, column] = -1.0 if sign < 0 else 1.0
+    determinant = round(float(np.linalg.det(axes)))
+    if determinant == 0:
+        document.note("the axes in the file's settings are not three different ones; y is taken to be up")
+        axes = np.eye(3)
+    elif determinant < 0:
+        document.note("the file's axes are left-handed; it is read with the front axis turned round")
+        axes[2] *= -1
+    unit = settings.number_of("UnitScaleFactor", 1.0)
+    if not 1e-6 < unit < 1e6:
+        document.note(f"the file's unit of {unit:g} cm is not usable; centimetres are taken")
+        unit = 1.0
+    return SceneSpace(axes, unit / CENTIMETRES_PER_METRE, _frame_rate(settings))
+
+
+def _frame_rate(settings: FbxObject) -> float:
+    mode = settings.integer("TimeMode", 0)
+    rate = TIME_MODE_RATES.get(mode, DEFAULT_RATE_FPS)
+    if mode == CUSTOM_TIME_MODE:
+        rate = settings.number_of("CustomFrameRate", DEFAULT_RATE_FPS)
+    return rate if 0 < rate <= MAX_RATE_FPS else DEFAULT_RATE_FPS
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value) and abs(value) <= checks.LARGEST_NUMBER
