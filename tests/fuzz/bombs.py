@@ -10,8 +10,12 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 from tests.fuzz.seeds import AMC, ASF, BVH, CSV, OBJ, USDA, c3d_bytes
 from tests.fuzz.structured import BIN_CHUNK, CHUNK, HEADER, JSON_CHUNK
+
+from understudy.formats.fbx.document import FbxNode
+from understudy.formats.fbx.encoder import encode
 
 BILLION = 10**9
 # What these say wrongly is not needed to read them, or is said again elsewhere; the other files have to be refused.
@@ -194,9 +198,42 @@ def c3d_bombs() -> Iterator[tuple[str, bytes]]:
     yield "no end of parameters.c3d", with_bytes((512 + 4, (b"\1\1A\0\0" * 100)))
 
 
+def fbx_bombs() -> Iterator[tuple[str, bytes]]:
+    """Arrays that inflate, one thing used many times, and nodes without an end."""
+    zeros, names = np.zeros(50_000_000), "Name\0\1Geometry"
+
+    def scene(objects: list[FbxNode], links: list[tuple[int, int]]) -> bytes:
+        connections = [FbxNode("C", ["OO", a, b]) for a, b in links]
+        return encode([FbxNode("Objects", [], objects), FbxNode("Connections", [], connections)])
+
+    model = FbxNode("Model", [1, "m\0\1Model", "Mesh"])
+    mesh = FbxNode("Geometry", [2, names, "Mesh"], [FbxNode("Vertices", [zeros])])
+    yield "fifty million vertices.fbx", scene([model, mesh], [(1, 0), (2, 1)])
+    million = FbxNode("Geometry", [2, names, "Mesh"], [FbxNode("Vertices", [np.zeros(3_000_000)])])
+    shapes = [FbxNode("Deformer", [3, "s\0\1Deformer", "BlendShape"])]
+    links = [(1, 0), (2, 1), (3, 2)]
+    for i in range(1000):
+        shapes += [
+            FbxNode("Deformer", [10 + 2 * i, f"{i}\0\1SubDeformer", "BlendShapeChannel"]),
+            FbxNode("Geometry", [11 + 2 * i, f"{i}\0\1Geometry", "Shape"]),
+        ]
+        links += [(10 + 2 * i, 3), (11 + 2 * i, 10 + 2 * i)]
+    yield "a thousand shapes of a million vertices.fbx", scene([model, million, *shapes], links)
+    models = [FbxNode("Model", [10 + i, f"{i}\0\1Model", "Mesh"]) for i in range(1000)]
+    worn = [(10 + i, 0) for i in range(1000)] + [(2, 10 + i) for i in range(1000)]
+    yield "a thousand nodes of a million vertices.fbx", scene([million, *models], worn)
+    node = FbxNode("deep")
+    for _ in range(200):
+        node = FbxNode("deep", [], [node])
+    yield "deep nodes.fbx", encode([node])
+    yield "deep text.fbx", b"FBXHeaderExtension: {\n" + b"a: {\n" * 200_000
+    yield "an array of a billion.fbx", b"FBXHeaderExtension: {\nFBXVersion: 7400\n}\na: *1000000000 {\na: 1"
+    yield "a node of four gigabytes.fbx", encode([FbxNode("x", [1])])[:27] + b"\xff" * 12 + b"\x01x"
+
+
 def bombs() -> list[tuple[str, bytes]]:
     """All of them: a name with its ending, and the file."""
     makers: tuple[Callable[[], Iterator[tuple[str, bytes]]], ...] = (
-        *(gltf_bombs, text_bombs, usd_bombs, npz_bombs, c3d_bombs),
+        *(gltf_bombs, text_bombs, usd_bombs, npz_bombs, c3d_bombs, fbx_bombs),
     )
     return [bomb for make in makers for bomb in make()]

@@ -6,11 +6,11 @@ from pathlib import Path
 from random import Random
 
 from tests.fuzz.mutations import BYTES, TEXT, damage
-from tests.fuzz.structured import damaged_glb, damaged_gltf, damaged_npz
+from tests.fuzz.structured import damaged_fbx, damaged_glb, damaged_gltf, damaged_npz
 
 STRUCTURED = {
     **{".glb": damaged_glb, ".gltf": damaged_gltf, ".npz": damaged_npz, ".curves.json": damaged_gltf},
-    **{".vrm": damaged_glb, ".vrma": damaged_glb},
+    **{".vrm": damaged_glb, ".vrma": damaged_glb, ".fbx": damaged_fbx},
 }
 BINARY = (".c3d", ".usdc", ".usdz", ".usd")
 

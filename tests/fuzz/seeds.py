@@ -294,6 +294,7 @@ WRITTEN = {
     ".bvh": motion_asset,
     ".csv": face_asset,
     ".curves.json": keyed_asset,
+    ".fbx": small_asset,
 }
 
 
@@ -328,6 +329,11 @@ def make_seeds(folder: Path, ending: str) -> list[Path]:
     if ending in WRITTEN:
         seeds.append(folder / f"ours{ending}")
         write(WRITTEN[ending](), seeds[-1])
+    if ending == ".fbx":
+        from tests.formats.fbx.test_reader import mesh_file
+
+        for name, ascii_text in (("hand", False), ("text", True)):
+            seeds.append(mesh_file().save(folder / f"{name}.fbx", ascii_text))
     if ending == ".amc":
         (folder / "hand.asf").write_text(ASF)
     if ending == ".vrm":

@@ -1,4 +1,4 @@
-"""Damage below the surface of a container: the JSON inside a glTF or GLB, the arrays inside an npz.
+"""Damage below the surface of a container: the JSON in a glTF or GLB, the arrays in an npz, the nodes of an FBX file.
 
 A flipped byte in these files is mostly caught by a length or a checksum. Here the container stays sound, and what it
 says is wrong.
@@ -10,11 +10,15 @@ import io
 import json
 import struct
 import zipfile
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
-from tests.fuzz.mutations import BYTES, damage
+from tests.fuzz.mutations import BYTES, TEXT, damage
+
+from understudy.formats.fbx.document import BINARY_MAGIC, FbxDocument, FbxNode, PackedArray, parse
+from understudy.formats.fbx.encoder import encode
 
 VALUES: tuple[Any, ...] = (
     *(
@@ -190,3 +194,73 @@ def _lying_header(member: bytes, rng: Random) -> bytes:
         f"{{'descr': {kind}, 'fortran_order': {rng.choice(('True', 'False', '0'))}, 'shape': {shape}, }}\n".encode()
     )
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + member[80:]
+
+
+FBX_VALUES: tuple[Any, ...] = (
+    *(0, 1, -1, 2, 7, 255, 2**31 - 1, -(2**31), 0.0, -1.0, 1e30, 1e308, 1e-320, float("nan"), float("inf"), True),
+    *("", "x", "Model", "Mesh", "Cluster", "ByPolygon", "IndexToDirect", "../x.png", b"", b"\x00", np.zeros(0)),
+    *(np.array([-1, 10**9, 0], np.int32), np.array([np.nan, 1e308]), np.full(5, 2**62, np.int64)),
+)
+
+
+def damaged_fbx(data: bytes, rng: Random) -> bytes:
+    """A sound tree whose nodes are wrong: missing, repeated, with other values or other numbers in their arrays."""
+    if not data.startswith(BINARY_MAGIC):
+        return damage(data, rng, TEXT)
+    if rng.random() < 0.3:
+        return damage(data, rng, BYTES)
+    document = parse(Path("seed.fbx"), data)
+    holders = [document.root]
+    for holder in holders:  # grows while it is walked
+        _unpack(document, holder)
+        holders.extend(holder.children)
+    full = [holder for holder in holders if holder.children]
+    for _ in range(rng.choice((1, 1, 1, 2, 3, 4))):
+        holder = rng.choice(full)
+        at = rng.randrange(len(holder.children))
+        blow = rng.random()
+        if blow < 0.1:
+            del holder.children[at]
+            full = [holder for holder in full if holder.children]
+            if not full:
+                break
+        elif blow < 0.2:
+            holder.children[at:at] = [holder.children[at]] * rng.choice((1, 2, 30))
+        else:
+            _damage_properties(holder.children[at], rng)
+    return encode(document.root.children)
+
+
+def _unpack(document: FbxDocument, node: FbxNode) -> None:
+    """Arrays as numbers, and integers in the width that they need."""
+    for i, value in enumerate(node.properties):
+        if isinstance(value, PackedArray):
+            node.properties[i] = np.array(document.array(FbxNode("", [], [FbxNode("x", [value])]), "x"))
+            if node.properties[i].dtype == np.uint8:
+                node.properties[i] = node.properties[i].astype(np.int32)
+        elif type(value) is int and not -(2**31) <= value < 2**31:
+            node.properties[i] = np.int64(value)
+
+
+def _damage_properties(node: FbxNode, rng: Random) -> None:
+    if not node.properties:
+        node.name = rng.choice(("", "x", "Model", "Properties70", "Objects"))
+        return
+    at = rng.randrange(len(node.properties))
+    value = node.properties[at]
+    blow = rng.random()
+    if isinstance(value, np.ndarray) and value.size and blow < 0.75:
+        if blow < 0.3:
+            node.properties[at] = np.repeat(value, rng.choice((0, 2, 3)))[: rng.choice((1, 10**6))]
+        else:
+            wrong = value.copy()
+            kind = np.iinfo(wrong.dtype) if wrong.dtype.kind == "i" else None
+            choices = (-1, 0, 1, 10**6, kind.max, kind.min) if kind else (np.nan, np.inf, -1.0, 0.0, 1e30, 1e-30)
+            wrong[rng.randrange(len(wrong))] = rng.choice(choices)
+            node.properties[at] = wrong
+    elif blow < 0.15:
+        del node.properties[at]
+    elif type(value) is int and blow < 0.5:
+        node.properties[at] = max(min(value + rng.choice((1, -1, 5)), 2**31 - 1), -(2**31))
+    else:
+        node.properties[at] = rng.choice(FBX_VALUES)

@@ -180,7 +180,11 @@ class FbxDocument(CountedNotes):
 def load(path: str | Path) -> FbxDocument:
     """The tree of an FBX file. Files that are damaged, or not FBX 7.x, are refused."""
     path = Path(path)
-    data = files.read_bytes(path)
+    return parse(path, files.read_bytes(path))
+
+
+def parse(path: Path, data: bytes) -> FbxDocument:
+    """The tree of the content of an FBX file; `path` is for messages, and for what lies beside the file."""
     is_ascii = not data.startswith(BINARY_MAGIC)
     if is_ascii:
         root, version = _parse_ascii(path, data)

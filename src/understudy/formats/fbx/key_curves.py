@@ -23,7 +23,7 @@ import numpy as np
 from understudy.character import Channel, Curve
 from understudy.character.curve import BEZIER, LINEAR, STEP
 from understudy.character.key_insertion import KEY_TIME_TOLERANCE_SECONDS
-from understudy.checks import Array
+from understudy.checks import Array, freeze
 from understudy.formats.fbx.document import FbxDocument, FbxNode
 from understudy.formats.fbx.scene import TICKS_PER_SECOND
 
@@ -37,6 +37,7 @@ WEIGHT_UNIT = 1e-4
 MAX_ABSOLUTE_BIAS = 5.0  # above, the SDK adds an absolute slope, which no tool lets a person set
 MAX_SECONDS = 1e6  # eleven days; keys beyond it are damage
 EXTRAPOLATIONS = {"C": "hold", "R": "cycle", "A": "cycle_offset", "K": "linear"}
+HOLD = ("hold", "hold")
 COLUMN = Channel("", "controls", ("value",))
 
 
@@ -62,13 +63,13 @@ def read_curve(document: FbxDocument, node: FbxNode) -> Curve | None:
     count = len(keys.times)
     beyond = tuple(_extrapolation(document, node, side) for side in ("Pre-Extrapolation", "Post-Extrapolation"))
     if count == 1:
-        return Curve(COLUMN, keys.times, keys.values[:, None])
+        return make_curve(COLUMN, keys.times, keys.values[:, None], np.zeros(0, np.uint8))
     segments = np.where(keys.flags & CONSTANT, STEP, np.where(keys.flags & CUBIC, BEZIER, LINEAR))[:-1]
     values = keys.values.copy()
     jump = (segments == STEP) & ((keys.flags & CONSTANT_NEXT) != 0)[:-1]
     values[:-1][jump] = keys.values[1:][jump]  # a key that already has the value of the next
     if not (segments == BEZIER).any():
-        return Curve(COLUMN, keys.times, values[:, None], segments, extrapolation=(beyond[0], beyond[1]))
+        return make_curve(COLUMN, keys.times, values[:, None], segments, beyond=(beyond[0], beyond[1]))
     left, right = _slopes(keys)
     lengths = np.diff(keys.times)
     before, after = np.zeros((count, 1, 2)), np.zeros((count, 1, 2))
@@ -77,7 +78,25 @@ def read_curve(document: FbxDocument, node: FbxNode) -> Curve | None:
     after[:-1, 0, 1], before[1:, 0, 1] = after[:-1, 0, 0] * right[:-1], before[1:, 0, 0] * left[1:]
     smooth = segments == BEZIER
     after[:-1][~smooth], before[1:][~smooth] = 0.0, 0.0
-    return Curve(COLUMN, keys.times, values[:, None], segments, before, after, (beyond[0], beyond[1]))
+    return make_curve(COLUMN, keys.times, values[:, None], segments, before, after, (beyond[0], beyond[1]))
+
+
+def make_curve(
+    channel: Channel,
+    times: Array,
+    values: Array,
+    segments: Array,
+    before: Array | None = None,
+    after: Array | None = None,
+    beyond: tuple[str, str] = HOLD,
+) -> Curve:
+    """A curve from arrays that are sound already. Files hold thousands, and most are of one kind throughout."""
+    if beyond == HOLD and (segments == LINEAR).all():
+        return Curve.from_checked_arrays(channel, freeze(times), freeze(np.ascontiguousarray(values)), LINEAR)
+    if beyond == HOLD and before is not None and after is not None and (segments == BEZIER).all():
+        arrays = (freeze(np.ascontiguousarray(array, np.float64)) for array in (times, values, before, after))
+        return Curve.bezier_from_checked_arrays(channel, *arrays)
+    return Curve(channel, times, values, segments, before, after, beyond)
 
 
 def keys_and_frames(keys: Array, rate: float) -> Array:

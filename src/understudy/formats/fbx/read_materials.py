@@ -147,15 +147,16 @@ class FbxMaterials:
     def _content(self, source: FbxObject) -> bytes:
         """The bytes that are embedded: as such in a binary file, as base64 in an ASCII one."""
         node = source.node.first("Content")
-        for value in node.properties if node is not None else ():
-            if isinstance(value, bytes) and value:
-                return value
-            if isinstance(value, str) and value:
-                try:
-                    return base64.b64decode("".join(p for p in node.properties if isinstance(p, str)), validate=False)
-                except (binascii.Error, ValueError):
-                    self.document.note("an embedded picture is damaged and was left out")
-        return b""
+        values = [] if node is None else node.properties
+        raw = next((value for value in values if isinstance(value, bytes) and value), b"")
+        text = "".join(value for value in values if isinstance(value, str))
+        if raw or not text:
+            return raw
+        try:
+            return base64.b64decode(text)
+        except (binascii.Error, ValueError):
+            self.document.note("an embedded picture is damaged and was left out")
+            return b""
 
     def _find(self, names: list[str]) -> bytes:
         """The bytes of the first of some paths that is found in the folder of the file, or by its name there."""

@@ -23,6 +23,7 @@ from understudy.formats.fbx.transforms import geometric_transform
 from understudy.maths import colour, transform
 
 MAX_INFLUENCES = 32  # a vertex; the weakest of more are dropped
+TARGET_BYTES = 1 << 14  # charged for each shape target besides its numbers: the time that it takes to make
 
 
 @dataclass
@@ -245,7 +246,7 @@ class MeshReader:
         """(V, 3) offsets of positions and normals of a target."""
         index = self.document.integers(target.node, "Indexes")
         offsets = self.document.floats(target.node, "Vertices", 3)
-        self.document.take(24 * vertices)
+        self.document.take(24 * vertices + TARGET_BYTES)
         result = np.zeros((vertices, 3), np.float32)
         if index is None or offsets is None:
             return result, None

@@ -130,6 +130,8 @@ class FbxScene:
         return entry
 
     def _connect(self) -> None:
+        """Connect all objects; a connection that is repeated counts once."""
+        known: set[tuple[int, int, str]] = set()
         for section in self.document.root.all("Connections"):
             for node in section.children:
                 values = node.properties
@@ -139,6 +141,9 @@ class FbxScene:
                 if source is None or owner is None or source is owner:
                     continue
                 place = values[3] if len(values) > 3 and isinstance(values[3], str) else ""
+                if (source.number, owner.number, place) in known:
+                    continue
+                known.add((source.number, owner.number, place))
                 owner.sources.append((source, place))
                 source.owners.append((owner, place))
 

@@ -5,8 +5,8 @@ up to three curves. Curves are kept as curves with their tangents where one laye
 column of ours: translations without pivots, angles without pre- or post-rotation, scales, shape weights. Elsewhere the
 take is sampled at its keys and on every frame, with a note.
 
-**Layers** add up in the order of the file: an additive layer adds its weighted values (scales multiply), an override
-layer replaces what is below it, and one that passes through mixes with it by its weight.
+**Layers** add up in the order of the file: an additive layer adds its weighted values, an override layer replaces what
+is below it, and one that passes through mixes with it by its weight. Scales do the same in their logarithms.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from understudy.character.curve import BEZIER, LINEAR
 from understudy.character.key_insertion import merge_columns
 from understudy.checks import Array, freeze
 from understudy.formats.conventions import make_distinct
-from understudy.formats.fbx.key_curves import keys_and_frames, read_curve
+from understudy.formats.fbx.key_curves import HOLD, keys_and_frames, make_curve, read_curve
 from understudy.formats.fbx.nodes import JointNodes
 from understudy.formats.fbx.scene import MAX_RATE_FPS, FbxObject, FbxScene
 from understudy.formats.fbx.transforms import inherit
@@ -33,7 +33,6 @@ from understudy.maths import quaternion, resample
 TRANSLATION, ROTATION, SCALING = "Lcl Translation", "Lcl Rotation", "Lcl Scaling"
 AXES = ("x", "y", "z")
 ADDITIVE, OVERRIDE = 0, 1  # BlendMode; 2 is override that passes through
-HOLD = ("hold", "hold")
 CLIP_PROPERTY = "understudy_clip"  # of a take: labels, words, moments and rate as JSON, written by our writer
 # Halfway between two frames: a tenth of a millimetre at the end of a limb of a metre.
 MAX_ARC_ERROR_RAD = 1e-4
@@ -59,7 +58,7 @@ class AnimatedProperty:
 
     rest: Array
     layers: tuple[LayerValues, ...]
-    multiplies: bool = False  # additive layers multiply, as scales do
+    multiplies: bool = False  # layers act on the logarithm, as for scales
 
     @property
     def plain(self) -> tuple[Curve | float, ...] | None:
@@ -85,12 +84,13 @@ class AnimatedProperty:
             values = layer.sample(times)
             if layer.mode == OVERRIDE:
                 result = values
-            elif layer.mode != ADDITIVE:
-                result += layer.weight * (values - result)
             elif self.multiplies:
-                result *= np.sign(values) * np.abs(values) ** layer.weight
+                below = result if layer.mode == ADDITIVE else np.sign(result) * np.abs(result) ** (1 - layer.weight)
+                result = below * np.abs(values) ** layer.weight
+            elif layer.mode == ADDITIVE:
+                result = result + layer.weight * values
             else:
-                result += layer.weight * values
+                result = result + layer.weight * (values - result)
         return result
 
 
@@ -108,6 +108,7 @@ class TakeReader:
     def __init__(self, scene: FbxScene, joints: JointNodes, shapes: Mapping[int, list[ShapeTarget]]) -> None:
         self.scene, self.document, self.joints, self.shapes = scene, scene.document, joints, shapes
         self._curves: dict[int, Curve | None] = {}
+        self._taken: set[int] = set()  # curve nodes that a layer has
 
     def read(self) -> list[Curves]:
         """All takes that hold keys, in the order of the file."""
@@ -157,6 +158,9 @@ class TakeReader:
             mode = OVERRIDE if order == 0 else layer.integer("BlendMode", ADDITIVE)
             weight = layer.number_of("Weight", 100.0) / 100
             for curve_node in layer.connected("AnimationCurveNode"):
+                if curve_node.number in self._taken:
+                    continue  # a curve node is of one layer; more would be damage
+                self._taken.add(curve_node.number)
                 for target, name in curve_node.owners:
                     key = (target.number, name)
                     rest = self._rest(target, name)
@@ -384,14 +388,12 @@ def _merge(
             [moving[n].values[:, 0] if n in moving else np.full(len(first), constants[n]) for n in channel.columns],
             axis=1,
         )
-        if ends == HOLD and len(first) > 1 and (first.segments == LINEAR).all():
-            return Curve.from_checked_arrays(channel, first.times, freeze(values), LINEAR)
         still = _still_handles(first)
         before, after = (
             np.stack([getattr(moving[n], side)[:, 0] if n in moving else still for n in channel.columns], axis=1)
             for side in ("before", "after")
         )
-        return Curve(channel, first.times, values, first.segments, before, after, ends)
+        return make_curve(channel, first.times, values, first.segments, before, after, ends)
     merged = merge_columns(channel, moving, ends)
     if constants:
         values = np.array(merged.values)

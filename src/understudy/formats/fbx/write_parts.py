@@ -54,7 +54,7 @@ class PartWriter:
         uv_names = tuple(f"UVMap_{i}" if i else "UVMap" for i in range(len(part.mesh.uvs)))
         geometry = builder.add("Geometry", part.mesh.name, "Mesh", _geometry(part.mesh, uv_names))
         builder.connect(geometry, model)
-        for material in part.mesh.materials or (Material(),):
+        for material in part.mesh.materials:
             builder.connect(self._material(material, uv_names), model)
         if part.mesh.shapes is not None:
             self._shapes(part, geometry)

@@ -78,13 +78,15 @@ class TakeWriter:
         )
         layer = self.builder.add("AnimationLayer", animation.name, "", label="AnimLayer")
         self.builder.connect(layer, stack)
-        taken: set[tuple[int, str]] = set()
+        placed: dict[tuple[int, str], Curve] = {}
         for model, place, curve in writes:
-            if (model, place) in taken:
+            if (model, place) in placed:
                 self.builder.count("channels on a target that another channel moves were lost ({})")
-                continue
-            taken.add((model, place))
-            self._curve_node(layer, model, place, curve)
+            placed.setdefault((model, place), curve)
+        columns = [Column.of(curve, i) for curve in placed.values() for i in range(curve.values.shape[1])]
+        keys = iter(_attributes(columns))
+        for (model, place), curve in placed.items():
+            self._curve_node(layer, model, place, [next(keys) for _ in range(curve.values.shape[1])])
         span = [_ticks(start), _ticks(stop)]
         self.takes.append(
             FbxNode(
@@ -149,16 +151,40 @@ class TakeWriter:
         self.builder.count("rotations became angles on every frame ({})")
         return Curve(channel, times, ordered, STEP if stepped else LINEAR)
 
-    def _curve_node(self, layer: int, owner: int, place: str, curve: Curve) -> None:
+    def _curve_node(self, layer: int, owner: int, place: str, columns: list[list[FbxNode]]) -> None:
+        """A curve node on a property, and a curve with the given children for each of its columns."""
         names = ("d|DeformPercent",) if place == "DeformPercent" else COLUMN_NAMES
         title = "DeformPercent" if place == "DeformPercent" else place[4]
-        defaults = [entry(name, float(value)) for name, value in zip(names, curve.values[0])]
+        defaults = [entry(name, keys[0].properties[0]) for name, keys in zip(names, columns)]
         number = self.builder.add("AnimationCurveNode", title, "", [properties(*defaults)], "AnimCurveNode")
         self.builder.connect(number, layer)
         self.builder.connect(number, owner, place)
-        for column, name in enumerate(names):
-            key_curve = self.builder.add("AnimationCurve", "", "", _keys(curve, column), "AnimCurve")
-            self.builder.connect(key_curve, number, name)
+        for name, keys in zip(names, columns):
+            self.builder.connect(self.builder.add("AnimationCurve", "", "", keys, "AnimCurve"), number, name)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a curve: K keys, and the kind of the segment after each (of the last, LINEAR)."""
+
+    times: Array
+    values: Array
+    kinds: Array
+    before: Array  # (K, 2)
+    after: Array  # (K, 2)
+    beyond: tuple[str, str]
+
+    @classmethod
+    def of(cls, curve: Curve, column: int) -> Column:
+        """A column of a curve; one that never changes keeps its first and last key."""
+        values, kinds = curve.values[:, column], np.append(curve.segments, LINEAR)
+        before, after = curve.before[:, column], curve.after[:, column]
+        if len(values) > 2 and (values == values[0]).all() and not before[:, 1].any() and not after[:, 1].any():
+            ends = [0, -1]
+            return cls(
+                curve.times[ends], values[ends], np.full(2, LINEAR), before[ends], after[ends], curve.extrapolation
+            )
+        return cls(curve.times, values, kinds, before, after, curve.extrapolation)
 
 
 def _moves(clip: Clip) -> bool:
@@ -182,62 +208,51 @@ def _ticks(seconds: float) -> np.int64:
 
 
 def _scaled(curve: Curve, factor: float) -> Curve:
-    if factor == 1:
-        return curve
+    """The same keys with values and slopes times a factor."""
     handles = np.array([1.0, factor])
-    return Curve(
-        curve.channel,
-        curve.times,
-        curve.values * factor,
-        curve.segments,
-        curve.before * handles,
-        curve.after * handles,
-        curve.extrapolation,
-    )
+    return curve.with_values(curve.values * factor, curve.before * handles, curve.after * handles)
 
 
 def _column(curve: Curve, column: int, factor: float) -> Curve:
     """One column of a curve, times a factor."""
     at, handles = slice(column, column + 1), np.array([1.0, factor])
-    return Curve(
-        Channel(curve.channel.target, "weights", (curve.channel.columns[column],)),
-        curve.times,
-        curve.values[:, at] * factor,
-        curve.segments,
-        curve.before[:, at] * handles,
-        curve.after[:, at] * handles,
-        curve.extrapolation,
-    )
+    return curve.with_values(curve.values[:, at] * factor, curve.before[:, at] * handles, curve.after[:, at] * handles)
 
 
-def _keys(curve: Curve, column: int) -> list[FbxNode]:
-    """The children of an `AnimationCurve`. A column that never changes keeps its first and last key."""
-    values, kinds = curve.values[:, column], np.append(curve.segments, LINEAR)
-    before, after = curve.before[:, column], curve.after[:, column]
-    times = curve.times
-    if len(times) > 2 and (values == values[0]).all() and not before[:, 1].any() and not after[:, 1].any():
-        ends = [0, -1]
-        times, values, kinds, before, after = times[ends], values[ends], np.full(2, LINEAR), before[ends], after[ends]
+def _attributes(columns: list[Column]) -> list[list[FbxNode]]:
+    """The children of the `AnimationCurve` of each column. All tangents are fitted together."""
+    smooth = [np.flatnonzero(column.kinds == BEZIER) for column in columns]
+    handles = [np.stack([c.after[k], c.before[k + 1]], axis=1) for c, k in zip(columns, smooth)]
+    rises = [c.values[k + 1] - c.values[k] for c, k in zip(columns, smooth)]
+    lengths = [c.times[k + 1] - c.times[k] for c, k in zip(columns, smooth)]
+    weights, slopes = _storable_tangents(*(np.concatenate(parts) for parts in (handles, rises, lengths)))
+    ends = np.cumsum([len(k) for k in smooth])
+    return [
+        _keys(column, k, weights[end - len(k) : end], slopes[end - len(k) : end])
+        for column, k, end in zip(columns, smooth, ends.tolist())
+    ]
+
+
+def _keys(column: Column, smooth: Array, weights: Array, slopes: Array) -> list[FbxNode]:
+    """The children of one `AnimationCurve`, with weights and slopes (m, 2) of its Bezier segments (m,)."""
+    kinds, count = column.kinds, len(column.times)
     flags = np.where(kinds == STEP, CONSTANT, np.where(kinds == BEZIER, USER_FLAGS, LINEAR_FLAGS))
-    smooth = np.flatnonzero(kinds == BEZIER)
-    weights = np.full((len(times), 2), DEFAULT_WEIGHT)
-    data = np.zeros((len(times), 4), np.float32)
-    if smooth.size:
-        handles = np.stack([after[smooth], before[smooth + 1]], axis=1)
-        rises, lengths = values[smooth + 1] - values[smooth], times[smooth + 1] - times[smooth]
-        weights[smooth], data[smooth, :2] = _storable_tangents(handles, rises, lengths)
+    both = np.full((count, 2), DEFAULT_WEIGHT)
+    both[smooth] = weights
+    data = np.zeros((count, 4), np.float32)
+    data[smooth, :2] = slopes
     for side, flag in enumerate((WEIGHTED_RIGHT, WEIGHTED_NEXT_LEFT)):
-        flags = np.where(weights[:, side] != DEFAULT_WEIGHT, flags | flag, flags)
-    packed = np.rint(weights / WEIGHT_UNIT).astype(np.uint32)
+        flags = np.where(both[:, side] != DEFAULT_WEIGHT, flags | flag, flags)
+    packed = np.rint(both / WEIGHT_UNIT).astype(np.uint32)
     data.view(np.uint32)[:, 2] = packed[:, 0] | (packed[:, 1] << 16)
     nodes = [
-        leaf("Default", float(values[0])),
+        leaf("Default", float(column.values[0])),
         leaf("KeyVer", KEY_VERSION),
-        leaf("KeyTime", np.rint(times * TICKS_PER_SECOND).astype(np.int64)),
-        leaf("KeyValueFloat", values.astype(np.float32)),
+        leaf("KeyTime", np.rint(column.times * TICKS_PER_SECOND).astype(np.int64)),
+        leaf("KeyValueFloat", column.values.astype(np.float32)),
         *_runs(flags.astype(np.int32), data),
     ]
-    for name, mode in zip(("Pre-Extrapolation", "Post-Extrapolation"), curve.extrapolation):
+    for name, mode in zip(("Pre-Extrapolation", "Post-Extrapolation"), column.beyond):
         if mode in EXTRAPOLATION_LETTERS:
             kind = [leaf("Type", ord(EXTRAPOLATION_LETTERS[mode])), leaf("Repetition", -1)]
             nodes.append(FbxNode(name, [], kind))
@@ -253,7 +268,7 @@ def _storable_tangents(handles: Array, rises: Array, lengths: Array) -> tuple[Ar
     """
     exact = handles[..., 0] / lengths[:, None]
     steps = np.floor(exact / WEIGHT_UNIT)
-    is_third = np.abs(exact - DEFAULT_WEIGHT) < THIRD_TOLERANCE
+    is_third: Array = np.abs(exact - DEFAULT_WEIGHT) < THIRD_TOLERANCE
     wanted, _, _ = _segment(exact, FIT_SHARES)
     target = np.einsum("mkn,mk->mn", wanted, np.stack([handles[:, 0, 1], rises - handles[:, 1, 1], rises], axis=1))
     best = np.full(len(rises), np.inf)
@@ -268,7 +283,7 @@ def _storable_tangents(handles: Array, rises: Array, lengths: Array) -> tuple[Ar
         fitted = np.stack([bb * ra - ab * rb, aa * rb - ab * ra], axis=1) / (aa * bb - ab * ab)[:, None]
         fitted = np.where(is_third.all(axis=1)[:, None], handles[..., 1], fitted)
         error = np.abs(a * fitted[:, :1] + b * fitted[:, 1:] - rest).max(axis=1)
-        better = error < best
+        better: Array = error < best
         best = np.where(better, error, best)
         weights[better], heights[better] = tried[better], fitted[better]
     return weights, heights / (weights * lengths[:, None])
