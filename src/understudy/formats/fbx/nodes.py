@@ -185,7 +185,7 @@ def _forest(scene: FbxScene) -> tuple[list[FbxObject], list[int]]:
 
 def _is_unseen(scene: FbxScene, model: FbxObject) -> bool:
     kind = model.subclass
-    for attribute in model.connected("NodeAttribute"):
+    for attribute in model.sources_of("NodeAttribute"):
         kind = attribute.subclass if attribute.subclass in UNSEEN_ATTRIBUTES else kind
     if kind in UNSEEN_ATTRIBUTES:
         scene.document.count(f"{UNSEEN_ATTRIBUTES[kind]} were left out ({{}})")

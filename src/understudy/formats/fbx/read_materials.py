@@ -105,7 +105,7 @@ class FbxMaterials:
 
     def _texture(self, source: FbxObject, uv_names: list[str]) -> Texture | None:
         if source.kind == "LayeredTexture":
-            layers = source.connected("Texture")
+            layers = source.sources_of("Texture")
             if not layers:
                 return None
             self.document.note("of layered textures only the first layer is read")
@@ -123,7 +123,7 @@ class FbxMaterials:
 
     def _image(self, texture: FbxObject) -> Image | None:
         if texture.number not in self._images:
-            videos = texture.connected("Video")
+            videos = texture.sources_of("Video")
             source = videos[0] if videos else texture
             self._images[texture.number] = self._read_image(source, texture)
         return self._images[texture.number]

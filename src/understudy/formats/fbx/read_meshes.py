@@ -35,7 +35,7 @@ class ShapeChannels:
 
 
 @dataclass
-class Faces:
+class FbxFaces:
     """Polygons cut into triangles: `corners` point into the file's list of polygon vertices."""
 
     corners: Array  # (T, 3)
@@ -76,7 +76,7 @@ class MeshReader:
         if points is None:
             return None
         faces = self._faces(node, points)
-        normals = self._layer(node, "LayerElementNormal", "Normals", "NormalsIndex", 3, faces)
+        normals = self._layer(node.first("LayerElementNormal"), "Normals", "NormalsIndex", 3, faces)
         channels = self._shapes(geometry, len(points))
         placed = geometric_transform(model)
         if placed is not None:
@@ -104,7 +104,7 @@ class MeshReader:
         )
         return mesh, [] if channels is None else channels.channels
 
-    def _faces(self, node: FbxNode, points: Array) -> Faces:
+    def _faces(self, node: FbxNode, points: Array) -> FbxFaces:
         index = self.document.integers(node, "PolygonVertexIndex")
         index = np.zeros(0, np.int64) if index is None else index
         self.document.take(64 * len(index))
@@ -119,10 +119,17 @@ class MeshReader:
         sizes = np.diff(np.concatenate([[-1], ends]))
         triangles, polygon_of, folded = fans(points, corners[:whole], sizes)
         self.document.count("polygons that no fan of triangles covers may show folds ({})", folded)
-        return Faces(triangles, corners[triangles], polygon_of, len(sizes), len(index), len(points))
+        return FbxFaces(triangles, corners[triangles], polygon_of, len(sizes), len(index), len(points))
 
     def _layer(
-        self, node: FbxNode, element: str, data: str, index: str, width: int, faces: Faces, which: FbxNode | None = None
+        self,
+        node: FbxNode,
+        element: str,
+        data: str,
+        index: str,
+        width: int,
+        faces: FbxFaces,
+        which: FbxNode | None = None,
     ) -> Array | None:
         """(V, width) or, where corners differ, (T, 3, width) of a layer element; None where there is none that fits."""
         layer = node.first(element) if which is None else which
@@ -160,28 +167,28 @@ class MeshReader:
             return np.repeat(values[faces.polygon_of][:, None], 3, axis=1)
         return np.repeat(values[:1], faces.vertex_count, axis=0) if expected == 1 else values[: faces.vertex_count]
 
-    def _uvs(self, node: FbxNode, faces: Faces) -> tuple[list[Array], list[str]]:
+    def _uvs(self, node: FbxNode, faces: FbxFaces) -> tuple[list[Array], list[str]]:
         """The UV sets, v turned downwards as in glTF, and their names."""
         uvs, names = [], []
         for layer in node.all("LayerElementUV"):
-            values = self._layer(node, "LayerElementUV", "UV", "UVIndex", 2, faces, layer)
+            values = self._layer(layer, "UV", "UVIndex", 2, faces)
             if values is not None:
                 uvs.append(np.stack([values[..., 0], 1 - values[..., 1]], axis=-1))
                 names.append(layer.text("Name"))
         return uvs, names
 
-    def _colours(self, node: FbxNode, faces: Faces) -> Array | None:
+    def _colours(self, node: FbxNode, faces: FbxFaces) -> Array | None:
         """Colours of the first set, linear: tools write what the screen shows (sRGB)."""
-        values = self._layer(node, "LayerElementColor", "Colors", "ColorIndex", 4, faces)
+        values = self._layer(node.first("LayerElementColor"), "Colors", "ColorIndex", 4, faces)
         if values is None:
             return None
         values = np.clip(values, 0.0, 1.0)
         return np.concatenate([colour.to_linear(values[..., :3]), values[..., 3:]], axis=-1)
 
     def _material_of(
-        self, model: FbxObject, node: FbxNode, faces: Faces, uv_names: list[str]
+        self, model: FbxObject, node: FbxNode, faces: FbxFaces, uv_names: list[str]
     ) -> tuple[list, Array | None]:
-        materials = [self.materials.material(o, uv_names) for o in model.connected("Material")]
+        materials = [self.materials.material(o, uv_names) for o in model.sources_of("Material")]
         layer = node.first("LayerElementMaterial")
         index = None if layer is None else self.document.integers(layer, "Materials")
         if len(materials) < 2 or index is None:
@@ -199,9 +206,9 @@ class MeshReader:
     def _shapes(self, geometry: FbxObject, vertices: int) -> ShapeChannels | None:
         channels = [
             channel
-            for deformer in geometry.connected("Deformer", "BlendShape")
-            for channel in deformer.connected("Deformer", "BlendShapeChannel")
-            if channel.connected("Geometry", "Shape")
+            for deformer in geometry.sources_of("Deformer", "BlendShape")
+            for channel in deformer.sources_of("Deformer", "BlendShapeChannel")
+            if channel.sources_of("Geometry", "Shape")
         ]
         if not channels:
             return None
@@ -210,7 +217,7 @@ class MeshReader:
         shape_of: list[int] = []
         stop_of: list[float] = []
         for number, channel in enumerate(channels):
-            targets = channel.connected("Geometry", "Shape")
+            targets = channel.sources_of("Geometry", "Shape")
             for target, stop in zip(targets, self._stops(channel, len(targets))):
                 offsets, turns = self._offsets(target, vertices)
                 deltas.append(offsets)
@@ -270,12 +277,12 @@ class MeshReader:
         return self._clusters[geometry.number]
 
     def _read_clusters(self, geometry: FbxObject) -> list[Cluster]:
-        skins = geometry.connected("Deformer", "Skin")
+        skins = geometry.sources_of("Deformer", "Skin")
         if len(skins) > 1:
             self.document.note("of several skins on one mesh only the first is read")
         clusters = []
-        for entry in skins[0].connected("Deformer", "Cluster") if skins else ():
-            bones = entry.connected("Model")
+        for entry in skins[0].sources_of("Deformer", "Cluster") if skins else ():
+            bones = entry.sources_of("Model")
             bind = self.document.matrix(entry.node, "Transform")
             if not bones or bind is None:
                 self.document.count("clusters without a bone or a matrix were left out ({})")
@@ -291,7 +298,7 @@ class MeshReader:
 
     def method(self, geometry: FbxObject) -> str:
         """The skinning method of a geometry."""
-        skins = geometry.connected("Deformer", "Skin")
+        skins = geometry.sources_of("Deformer", "Skin")
         kind = skins[0].node.text("SkinningType") if skins else ""
         if kind == "Blend":
             self.document.note("skins that blend two methods are read as linear")

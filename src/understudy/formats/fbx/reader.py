@@ -46,7 +46,7 @@ class CharacterReader:
         self.geometries = {
             model.number: geometry
             for model in scene.all("Model")
-            if (geometry := next(iter(model.connected("Geometry", "Mesh")), None)) is not None
+            if (geometry := next(iter(model.sources_of("Geometry", "Mesh")), None)) is not None
         }
         others = [g for g in scene.all("Geometry") if g.subclass not in ("Mesh", "Shape")]
         self.document.count("curves and surfaces that are no meshes were left out ({})", len(others))

@@ -74,7 +74,7 @@ class FbxObject:
         values = self.property(name)
         return values[0] if values and isinstance(values[0], str) else ""
 
-    def connected(self, kind: str, subclass: str = "") -> list[FbxObject]:
+    def sources_of(self, kind: str, subclass: str = "") -> list[FbxObject]:
         """The objects of a class that are connected to this one, in the order of the file."""
         return [o for o, _ in self.sources if o.kind == kind and (not subclass or o.subclass == subclass)]
 

@@ -151,13 +151,13 @@ class TakeReader:
         """What the take animates, by the number of the object and the name of the property."""
         layers: dict[tuple[int, str], list[LayerValues]] = {}
         rests: dict[tuple[int, str], Array] = {}
-        for order, layer in enumerate(stack.connected("AnimationLayer")):
+        for order, layer in enumerate(stack.sources_of("AnimationLayer")):
             if layer.integer("Mute", 0):
                 self.document.note("muted animation layers were left out")
                 continue
             mode = OVERRIDE if order == 0 else layer.integer("BlendMode", ADDITIVE)
             weight = layer.number_of("Weight", 100.0) / 100
-            for curve_node in layer.connected("AnimationCurveNode"):
+            for curve_node in layer.sources_of("AnimationCurveNode"):
                 if curve_node.number in self._taken:
                     continue  # a curve node is of one layer; more would be damage
                 self._taken.add(curve_node.number)

@@ -83,7 +83,7 @@ class TakeWriter:
             if (model, place) in placed:
                 self.builder.count("channels on a target that another channel moves were lost ({})")
             placed.setdefault((model, place), curve)
-        columns = [Column.of(curve, i) for curve in placed.values() for i in range(curve.values.shape[1])]
+        columns = [KeyColumn.of(curve, i) for curve in placed.values() for i in range(curve.values.shape[1])]
         keys = iter(_attributes(columns))
         for (model, place), curve in placed.items():
             self._curve_node(layer, model, place, [next(keys) for _ in range(curve.values.shape[1])])
@@ -164,7 +164,7 @@ class TakeWriter:
 
 
 @dataclass(frozen=True)
-class Column:
+class KeyColumn:
     """One column of a curve: K keys, and the kind of the segment after each (of the last, LINEAR)."""
 
     times: Array
@@ -175,7 +175,7 @@ class Column:
     beyond: tuple[str, str]
 
     @classmethod
-    def of(cls, curve: Curve, column: int) -> Column:
+    def of(cls, curve: Curve, column: int) -> KeyColumn:
         """A column of a curve; one that never changes keeps its first and last key."""
         values, kinds = curve.values[:, column], np.append(curve.segments, LINEAR)
         before, after = curve.before[:, column], curve.after[:, column]
@@ -219,7 +219,7 @@ def _column(curve: Curve, column: int, factor: float) -> Curve:
     return curve.with_values(curve.values[:, at] * factor, curve.before[:, at] * handles, curve.after[:, at] * handles)
 
 
-def _attributes(columns: list[Column]) -> list[list[FbxNode]]:
+def _attributes(columns: list[KeyColumn]) -> list[list[FbxNode]]:
     """The children of the `AnimationCurve` of each column. All tangents are fitted together."""
     smooth = [np.flatnonzero(column.kinds == BEZIER) for column in columns]
     handles = [np.stack([c.after[k], c.before[k + 1]], axis=1) for c, k in zip(columns, smooth)]
@@ -233,7 +233,7 @@ def _attributes(columns: list[Column]) -> list[list[FbxNode]]:
     ]
 
 
-def _keys(column: Column, smooth: Array, weights: Array, slopes: Array) -> list[FbxNode]:
+def _keys(column: KeyColumn, smooth: Array, weights: Array, slopes: Array) -> list[FbxNode]:
     """The children of one `AnimationCurve`, with weights and slopes (m, 2) of its Bezier segments (m,)."""
     kinds, count = column.kinds, len(column.times)
     flags = np.where(kinds == STEP, CONSTANT, np.where(kinds == BEZIER, USER_FLAGS, LINEAR_FLAGS))

@@ -15,12 +15,15 @@ from understudy.character import Asset, Channel, Character, kinematics
 from understudy.checks import Array
 from understudy.errors import InvalidInput, Unsupported
 from understudy.formats.fbx.document import FbxNode
-from understudy.formats.fbx.encoder import FILE_ID, FILE_TIME, VERSION, encode
 from understudy.formats.fbx.scene import CUSTOM_TIME_MODE, TIME_MODE_RATES
 from understudy.formats.fbx.transforms import ROTATION_ORDERS
 from understudy.formats.fbx.write_objects import (
+    FILE_ID,
+    FILE_TIME,
     UNIT_CENTIMETRES,
+    VERSION,
     SceneBuilder,
+    encode,
     entry,
     leaf,
     matrix,
