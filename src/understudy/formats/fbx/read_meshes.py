@@ -121,18 +121,8 @@ class MeshReader:
         self.document.count("polygons that no fan of triangles covers may show folds ({})", folded)
         return FbxFaces(triangles, corners[triangles], polygon_of, len(sizes), len(index), len(points))
 
-    def _layer(
-        self,
-        node: FbxNode,
-        element: str,
-        data: str,
-        index: str,
-        width: int,
-        faces: FbxFaces,
-        which: FbxNode | None = None,
-    ) -> Array | None:
+    def _layer(self, layer: FbxNode | None, data: str, index: str, width: int, faces: FbxFaces) -> Array | None:
         """(V, width) or, where corners differ, (T, 3, width) of a layer element; None where there is none that fits."""
-        layer = node.first(element) if which is None else which
         if layer is None:
             return None
         values = self.document.array(layer, data)
