@@ -139,7 +139,7 @@ def do(line: str) -> str:
         (do('command = "look"'), "do 1", "look needs `target`"),
         (do('command = "move"\npose = "a"\nsecond = 1'), "do 1", "'second' (did you mean 'seconds'?)"),
         (do('command = "move"\nposes = ["a"]'), "do 1", "'poses' (did you mean 'pose'?)"),
-        (do('command = "play"\nclip = "a"\nseconds = 2'), "do 1", "play has no key 'seconds'"),
+        (do('command = "play"\nclip = "a"\nseconds = 2'), "do 1", "seconds is the duration of a loop"),
         (
             do('command = "move"\npose = "a"\nseconds = -2'),
             "do 1",

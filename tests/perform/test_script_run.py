@@ -11,7 +11,7 @@ import pytest
 
 from understudy.errors import InvalidInput
 from understudy.perform.commands import Command, LookAt
-from understudy.perform.runtime.state import CrossBridge
+from understudy.perform.runtime.state import CrossBridge, PerformanceEvent
 from understudy.perform.script import parse_script
 from understudy.perform.script_run import frames, run
 
@@ -42,14 +42,14 @@ class StandIn:
 
     def command(self, state: StandInState, command: Command) -> StandInState:
         self.told.append((state.frame, command.word))
-        event = SimpleNamespace(frame=state.frame, what=command.word, label=state.label, gap=0.0)
+        event = PerformanceEvent(frame=state.frame, what=command.word, label=state.label, gap=0.0)
         state = replace(state, event=(*state.event, event))
         if isinstance(command, LookAt):
             return state
         legs: tuple[Any, ...] = ()
         if command.word == "transition":
             legs = (CrossBridge("between", np.zeros(3), 0.1), CrossBridge(command.label, np.zeros(3), 0.2))  # type: ignore[attr-defined]
-            event = SimpleNamespace(frame=state.frame, what="bridge", label="between", gap=0.25)
+            event = PerformanceEvent(frame=state.frame, what="bridge", label="between", gap=0.25)
             state = replace(state, event=(*state.event, event))
         seconds = getattr(command, "seconds", None)
         left = 6 if seconds is None else round(seconds * self.rate)

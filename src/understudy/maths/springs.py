@@ -78,6 +78,16 @@ def init_decay(offset: ArrayLike, velocity: ArrayLike, duration: float, shortest
     return Decay(x0.copy(), sign * b1, sign * b2, time)
 
 
+def init_linear_decay(offset: ArrayLike, velocity: ArrayLike, duration: float) -> Decay:
+    """The decay within `duration` seconds, whatever the velocity: linear in offset and velocity (...).
+
+    It may pass zero and come back, but its acceleration is known beforehand for any offset and velocity.
+    """
+    x0, v0 = np.broadcast_arrays(np.asarray(offset, dtype=float), np.asarray(velocity, dtype=float))
+    time = positive(duration, "duration")
+    return Decay(x0.copy(), x0 + 0.2 * time * v0, x0 + 0.4 * time * v0, np.full(x0.shape, time))
+
+
 def evaluate(state: Decay, t: ArrayLike) -> Array:
     """The offset t seconds after the switch, to be added to the new motion: shape of state and t together."""
     u = _progress(state, t)

@@ -4,8 +4,11 @@ A command is plain data, checked once when it is made: it needs no model, so a s
 Times are seconds. A pose is written `"name"` (a pose of the model's library) or `"clip@seconds"` (a moment of a clip).
 Every command may set liveliness and stillness; None keeps the present value.
 
+What a label does depends on its behaviour (`behaviours`): a cycle goes on, an act plays once and returns, a pose is
+held, and the label of a face is a space to hover in.
+
 Reference: [Bailey 2016, section 5.3] has MOVE, IDLE, TRANSITION and PLAY SEGMENT. `Mix`, `LookAt`, `Go`, `TurnTo`,
-liveliness and stillness are ours.
+masks, urgency, liveliness and stillness are ours.
 """
 
 from __future__ import annotations
@@ -21,6 +24,11 @@ PATH_KINDS = ("graph", "straight")
 
 # Targets of `LookAt` by name. Any other name is that of a point that the performer's layers know.
 CAMERA, FORWARD = "camera", "forward"
+
+# Urgency of a change: 0 is calm, 1 at once. In between the blend has the time of a usual change of mood.
+DEFAULT_URGENCY = 0.5
+# Limits of the speed at which a clip is played, over its own.
+MIN_SPEED, MAX_SPEED = 0.05, 20.0
 
 # 1 is as lively as the clips; at 0 there is no random force, and the particle follows its path alone. Four times the
 # clips' own energy is already a fidget; beyond it the particle leaves the training poses.
@@ -69,6 +77,11 @@ class Command:
         self._number("stillness", 0.0, 1.0)
         self._check()
 
+    @property
+    def is_endless(self) -> bool:
+        """Whether it goes on until the next command."""
+        return False
+
     def _check(self) -> None:
         """Raise where a field of this command has no meaning."""
 
@@ -85,6 +98,17 @@ class Command:
                 expected = f"a number {'above' if above else 'of at least'} {least:g}"
             raise InvalidInput(f"{field} should be {expected}, but is {given!r}")
         object.__setattr__(self, field, value)
+
+    def _required(self, field: str, least: float, most: float) -> None:
+        """`_number` of a field that may not be None."""
+        if getattr(self, field) is None:
+            raise InvalidInput(f"{field} should be a number from {least:g} to {most:g}, but is None")
+        self._number(field, least, most)
+
+    def _mask(self) -> None:
+        """Field `mask` becomes a tuple of names, or stays None."""
+        if getattr(self, "mask", None) is not None and not self._names("mask"):
+            raise InvalidInput("mask should name at least one joint, but is empty")
 
     def _name(self, field: str, optional: bool = True) -> None:
         given = getattr(self, field)
@@ -183,6 +207,11 @@ class Idle(Command):
     hover: float = 2.0
     radius: float | None = None
 
+    @property
+    def is_endless(self) -> bool:
+        """Whether it has no duration."""
+        return self.seconds is None
+
     def _check(self) -> None:
         for pose in self._names("poses"):
             _check_pose(pose, "poses")
@@ -196,12 +225,15 @@ class Idle(Command):
 
 @dataclass(frozen=True)
 class Transition(Command):
-    """Command: change to another label.
+    """Command: change to another label. A cycle goes on, an act plays once and returns, a pose is held.
 
     Args:
-        label: The label to change to, over other labels where there is no direct bridge.
-        pose: The pose to go to there, as in `GoTo`; None: where the bridge arrives.
-        seconds: Duration, in seconds; None takes the pace of the clips.
+        label: The label to change to.
+        pose: A pose to hold there, as in `GoTo`; None: what the label does.
+        seconds: Duration of the change, in seconds; None chooses it by the two motions and the urgency.
+        urgency: How soon the label must show, 0 (calm) to 1 (at once).
+        mask: Joints that change, each with all that hangs on it, or `"upper"` for everything above the legs; the rest
+            of the body goes on. None: the whole body.
         liveliness: Scale of the random force, 0 (none) to 4; 1 is as lively as the clips. None leaves it as it is.
         stillness: How calm a held pose is, 0 (as it is) to 1 (it holds still). None leaves it as it is.
 
@@ -209,7 +241,7 @@ class Transition(Command):
         InvalidInput: If a field has no meaning, as a negative duration.
 
     Example:
-        >>> us.Transition("sad", stillness=0.5).label
+        >>> us.Transition("sad", urgency=1).label
         'sad'
 
     Notes:
@@ -221,26 +253,36 @@ class Transition(Command):
     label: str
     pose: str | None = None
     seconds: float | None = None
+    urgency: float = DEFAULT_URGENCY
+    mask: tuple[str, ...] | None = None
 
     def _check(self) -> None:
         self._name("label", optional=False)
         self._pose("pose", optional=True)
         self._number("seconds", 0.0, above=True)
+        self._required("urgency", 0.0, 1.0)
+        self._mask()
 
 
 @dataclass(frozen=True)
 class PlayClip(Command):
-    """Command: play a piece of a clip as it was made.
+    """Command: play a piece of a clip as it was made, then return to the motion before it.
 
     Args:
         clip: Name of the clip.
-        start: First moment, in seconds from the first frame of the clip; None: its first frame.
-        stop: Last moment, in seconds; None: its last frame.
+        start: First moment, in seconds from the first frame of the clip; None: its beginning.
+        stop: Last moment, in seconds; None: its end.
+        loop: Whether to play it again and again.
+        speed: Playing speed, 1 as it was made.
+        seconds: Duration of a loop, in seconds; None: until the next command.
+        urgency: How soon the clip must begin, 0 (calm) to 1 (at once).
+        mask: Joints that play it, each with all that hangs on it, or `"upper"` for everything above the legs; the rest
+            of the body goes on. None: the whole body.
         liveliness: Scale of the random force, 0 (none) to 4; 1 is as lively as the clips. None leaves it as it is.
         stillness: How calm a held pose is, 0 (as it is) to 1 (it holds still). None leaves it as it is.
 
     Raises:
-        InvalidInput: If `stop` is not after `start`.
+        InvalidInput: If `stop` is not after `start`, or a number is out of its range.
 
     Example:
         >>> us.PlayClip("hop", 3, 5).stop
@@ -255,55 +297,99 @@ class PlayClip(Command):
     clip: str
     start: float | None = None
     stop: float | None = None
+    loop: bool = False
+    speed: float = 1.0
+    seconds: float | None = None
+    urgency: float = DEFAULT_URGENCY
+    mask: tuple[str, ...] | None = None
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether it is a loop without a duration."""
+        return self.loop and self.seconds is None
 
     def _check(self) -> None:
         self._name("clip", optional=False)
         self._number("start", 0.0)
         self._number("stop", 0.0)
+        if not isinstance(self.loop, bool):
+            raise InvalidInput(f"loop should be true or false, but is {self.loop!r}")
+        self._required("speed", MIN_SPEED, MAX_SPEED)
+        self._number("seconds", 0.0, above=True)
+        if self.seconds is not None and not self.loop:
+            raise InvalidInput("seconds is the duration of a loop; give loop = true, or `stop` for a piece of the clip")
+        self._required("urgency", 0.0, 1.0)
+        self._mask()
         if self.stop is not None and self.stop <= (self.start or 0.0):
             raise InvalidInput(f"stop should be after start, but stop is {self.stop:g} and start {self.start or 0.0:g}")
 
 
 @dataclass(frozen=True)
 class Mix(Command):
-    """Command: act two labels at once.
+    """Command: act several labels at once. Cycles are mixed at equal phase.
 
     Args:
-        labels: The two labels.
-        weight: Share of the second label: 0 is all the first, 1 all the second.
-        poses: A pose of each label, as in `GoTo`; none: where each of them is.
+        labels: Two labels or more.
+        weight: Share of the second of two labels: 0 is all the first, 1 all the second. Of more labels the shares of
+            all, in their order; they are divided by their sum.
+        poses: A pose of each label, as in `GoTo`; none: what each of them does.
         seconds: Duration, in seconds; None until the next command.
         liveliness: Scale of the random force, 0 (none) to 4; 1 is as lively as the clips. None leaves it as it is.
         stillness: How calm a held pose is, 0 (as it is) to 1 (it holds still). None leaves it as it is.
 
     Raises:
-        InvalidInput: If there are not two different labels, or a number is out of its range.
+        InvalidInput: If there are not two or more different labels, or a number is out of its range.
 
     Example:
-        >>> us.Mix(("happy", "sad"), 0.3, seconds=2).weight
-        0.3
+        >>> us.Mix(("happy", "sad"), 0.3, seconds=2).shares
+        (0.7, 0.3)
+        >>> us.Mix(("happy", "sad", "hop"), (2, 1, 1)).shares
+        (0.5, 0.25, 0.25)
     """
 
     word: ClassVar[str] = "mix"
 
-    labels: tuple[str, str]
-    weight: float
+    labels: tuple[str, ...]
+    weight: float | tuple[float, ...]
     poses: tuple[str, ...] = ()
     seconds: float | None = None
 
+    @property
+    def is_endless(self) -> bool:
+        """Whether it has no duration."""
+        return self.seconds is None
+
     def _check(self) -> None:
         labels = self._names("labels")
-        if len(labels) != 2 or labels[0] == labels[1]:
-            raise InvalidInput(f"labels should be two different labels to mix, but is {list(labels)}")
-        if self.weight is None:
-            raise InvalidInput("weight should be a number from 0 to 1, but is None")
-        self._number("weight", 0.0, 1.0)
+        if len(labels) < 2 or len(set(labels)) != len(labels):
+            raise InvalidInput(f"labels should be two different labels to mix, or more, but is {list(labels)}")
+        if len(labels) == 2 and not isinstance(self.weight, Iterable):
+            self._required("weight", 0.0, 1.0)
+        else:
+            object.__setattr__(self, "weight", self._weights(len(labels)))
         poses = self._names("poses")
         for pose in poses:
             _check_pose(pose, "poses")
-        if len(poses) not in (0, 2):
-            raise InvalidInput(f"poses should be none or two, one for each label, but there are {len(poses)}")
+        if len(poses) not in (0, len(labels)):
+            raise InvalidInput(f"poses should be none or {len(labels)}, one for each label, but there are {len(poses)}")
         self._number("seconds", 0.0, above=True)
+
+    def _weights(self, count: int) -> tuple[float, ...]:
+        given: Any = self.weight
+        values = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else ()
+        good = all(isinstance(x, (int, float)) and not isinstance(x, bool) and 0 <= x < math.inf for x in values)
+        if len(values) != count or not good or sum(values) <= 0:
+            raise InvalidInput(
+                f"weight should be {count} numbers of at least 0, one for each label, but is {self.weight!r}"
+            )
+        return tuple(map(float, values))
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The share of each label; their sum is 1."""
+        if isinstance(self.weight, tuple):
+            return tuple(value / sum(self.weight) for value in self.weight)
+        return 1.0 - self.weight, self.weight
 
 
 @dataclass(frozen=True)

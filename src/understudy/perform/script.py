@@ -16,6 +16,11 @@
     liveliness = 1.2
 
     [[do]]
+    command = "play"                # an act of the upper body, while the legs go on
+    clip = "Wave"
+    mask = "upper"                  # or names of joints; also: loop, speed, urgency
+
+    [[do]]
     command = "one_of"              # a list out of a set, drawn at random
     set = "goodbye"
 
@@ -259,9 +264,9 @@ class _ScriptReader(TableReader):
     def _check_ends(self, steps: tuple[ScriptStep, ...], seconds: float | None, place: str) -> None:
         """Refuse an endless step that neither the next step's time nor the script's end stops."""
         for step, following in zip(steps, (*steps[1:], None)):
-            word = "" if isinstance(step.action, OneOf) else step.action.word
-            if word not in ("idle", "mix") or getattr(step.action, "seconds", 1.0) is not None:
+            if isinstance(step.action, OneOf) or not step.action.is_endless:
                 continue
+            word = step.action.word
             ended = seconds is not None if following is None else following.at is not None
             if not ended:
                 owner = "the script" if following is None and not place else "the step after it"

@@ -25,11 +25,18 @@ from understudy.character import Asset, Character, Clip
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.perform.commands import Command, Idle, LookAt, Mix
+from understudy.perform.commands import Command, LookAt
 from understudy.perform.model import PerformanceModel
 from understudy.perform.pose_model import clip_of_rows
 from understudy.perform.runtime.performer import Performer
-from understudy.perform.runtime.state import CrossBridge, PerformerState
+from understudy.perform.runtime.state import (
+    BRIDGE_EVENT,
+    ENTER_EVENT,
+    CrossBridge,
+    EnterMotion,
+    PerformanceEvent,
+    PerformerState,
+)
 from understudy.perform.script import (
     MAX_SCRIPT_BYTES,
     MAX_SCRIPT_SECONDS,
@@ -68,9 +75,11 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class ScriptEvent:
-    """An event at a frame: a command of the script, or a seam (a bridge crossed, a clip begun or left).
+    """An event at a frame: a command of the script, a seam (a motion entered, a bridge crossed), or one of the motion
+    (`act_end`, `cycle`, `foot`).
 
-    `route` are the labels that a command leads through, `gap` the metres that a seam had to blend away.
+    `about` is a clip or a joint, `route` are the labels that a command leads through, `gap` the metres that a seam had
+    to blend away.
     """
 
     frame: int
@@ -177,7 +186,7 @@ def _read_script(script: str | Path | Script | Sequence[Command], rate: float) -
     for number, command in enumerate(script, 1):
         if not isinstance(command, Command):
             raise InvalidInput(f"command {number} should be a command, but is {type(command).__name__}")
-        if isinstance(command, Idle | Mix) and command.seconds is None:
+        if command.is_endless:
             raise InvalidInput(f"command {number}, {command.word}, goes on until the next one: give it `seconds`")
     if not len(script):
         raise InvalidInput("a script should have at least one command, but has none")
@@ -243,10 +252,17 @@ def frames(script: Script, performer: Performer, seed: int = 0) -> Iterator[Perf
         state, row = performer.step(state)
         for event in state.event:
             if not any(event.what == other.what for other in events):  # commands are above, with more detail
-                events.append(
-                    ScriptEvent(event.frame, event.frame / script.rate, event.what, event.label, gap=event.gap)
-                )
+                events.append(event_of(event, script.rate))
         yield PerformedFrame(row, state, tuple(events), 1e3 * (perf_counter() - began), schedule.skipped)
+
+
+def event_of(event: PerformanceEvent, rate: float) -> ScriptEvent:
+    """An event of the performer at `rate` frames a second, for a list of events."""
+    seam = event.what in (BRIDGE_EVENT, ENTER_EVENT)
+    about = event.clip or event.joint
+    return ScriptEvent(
+        event.frame, event.frame / rate, event.what, event.label, about=about, gap=event.gap if seam else None
+    )
 
 
 def _is_over(performer: Performer, state: PerformerState, until: int) -> bool:
@@ -262,13 +278,11 @@ def _apply_command(
         drawn = f"{action.set}, list {scheduled.choice}"
         return state, ScriptEvent(state.frame, seconds, "one_of", state.label, scheduled.step.place, drawn)
     state = performer.command(state, action)
-    crossed = (
-        ()
-        if isinstance(action, LookAt)
-        else tuple(x.label for x in state.main_source.plan if isinstance(x, CrossBridge))
-    )
+    plan = () if isinstance(action, LookAt) else state.main_source.plan
+    crossed = tuple(segment.label for segment in plan if isinstance(segment, CrossBridge))
     route = (state.label, *crossed) if crossed else ()
-    label = route[-1] if route else state.label
+    entered = (segment.label for segment in plan if isinstance(segment, EnterMotion))
+    label = route[-1] if route else next(entered, state.label)
     return state, ScriptEvent(
         state.frame, seconds, action.word, label, scheduled.step.place, describe_command(action, names), route
     )

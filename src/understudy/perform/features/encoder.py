@@ -27,9 +27,10 @@ from typing import Any
 import numpy as np
 
 from understudy import checks
-from understudy.character import Channel, Channels
+from understudy.character import Channel, Channels, Skeleton
+from understudy.character.body.bone_names import human_bones
 from understudy.checks import Array
-from understudy.errors import InvalidInput
+from understudy.errors import InvalidInput, spelling_hint
 from understudy.maths import quaternion, vector
 from understudy.perform.features.root_motion import (
     GroundFrame,
@@ -44,6 +45,9 @@ AXIS_FEATURE_NAMES = ("xx", "xy", "xz", "yx", "yy", "yz")  # of the axes x and y
 MIN_AXIS_LENGTH = 1e-6  # shorter axes, or a smaller angle between them, give the reference rotation
 TRAVEL_FEATURE_NAMES = ("root.side", "root.forward", "root.turn")  # m/s and m/s along the heading, rad/s about +Y
 STILL_VALUE_RATIO = 1e-9  # of the largest value or 1: smaller changes are rounding, even of float32 files
+UPPER_BODY = "upper"  # the mask of everything above the legs
+SPINE_BONES = ("Spine", "Chest", "UpperChest", "Neck", "Head")  # the first that a character has begins its upper body
+ARM_BONES = ("LeftShoulder", "RightShoulder", "LeftUpperArm", "RightUpperArm")
 # Arrays of an encoder in a file: shape and type.
 ENCODER_ARRAYS: dict[str, tuple[tuple[str | int, ...], Any]] = {
     "base": (("C",), np.float64),
@@ -141,6 +145,12 @@ class PoseEncoder:
         """(E,) a column of the channel that each feature belongs to, -1 for travel."""
         spun = np.repeat(self.turning[self.circling], len(AXIS_FEATURE_NAMES))
         return np.concatenate([self.plain, self.turning[self.turns // 3], spun, np.full(len(self.travel), -1)])
+
+    @cached_property
+    def targets(self) -> tuple[str, ...]:
+        """(E,) the joint, or other target, of the channel that each feature belongs to; "" for travel."""
+        owners = np.repeat(np.arange(len(self.channels)), np.diff(self.channels.offsets))
+        return tuple("" if column < 0 else self.channels[int(owners[column])].target for column in self._columns)
 
     def encode(self, rows: Array) -> Array:
         """(F, E) features of the consecutive frames (F, C) of one clip; rotations are continuous along it.
@@ -346,3 +356,49 @@ def _remove_ground(channels: Channels, root: RootJoint, rows: Array, path: Array
     result = np.array(rows)
     result[:, move], result[:, turn] = root.remove_ground(rows[:, move], rows[:, turn], path)
     return result
+
+
+def mask_features(encoder: PoseEncoder, skeleton: Skeleton, names: Sequence[str]) -> Array:
+    """(E,) 1 for the features of some joints and of all that hangs on them, else 0.
+
+    Args:
+        encoder: The encoder of the model.
+        skeleton: The character's joints.
+        names: Names of joints or of other targets of channels, or `"upper"`.
+
+    Returns:
+        The mask.
+
+    Raises:
+        InvalidInput: If there is no joint of a name, or no feature belongs to any of them.
+    """
+    targets = encoder.targets
+    known = dict.fromkeys([*skeleton.names, *targets])
+    chosen: set[str] = set()
+    for name in names:
+        if name == UPPER_BODY and name not in known:
+            chosen |= _upper_body(skeleton)
+        elif name in known:
+            chosen.add(name)
+        else:
+            raise InvalidInput(
+                f"mask names a joint {name!r} that the character does not have{spelling_hint(name, known)}"
+            )
+    numbers = {name: number for number, name in enumerate(skeleton.names)}
+    roots = {numbers[name] for name in chosen if name in numbers}
+    mask = np.zeros(len(encoder))
+    for feature, target in enumerate(targets):
+        hangs = target in numbers and not roots.isdisjoint(skeleton.ancestors(numbers[target]))
+        mask[feature] = float(target in chosen or hangs)
+    if not mask.any():
+        raise InvalidInput(f"nothing that moves in the clips hangs on the joints of the mask {list(names)}")
+    return mask
+
+
+def _upper_body(skeleton: Skeleton) -> set[str]:
+    bones = human_bones(skeleton)
+    spine = next((bone for bone in SPINE_BONES if bone in bones), None)
+    wanted = [bones[bone] for bone in (spine, *ARM_BONES) if bone is not None and bone in bones]
+    if not wanted:
+        raise InvalidInput('the mask "upper" needs a spine that is known by its name; give the names of joints instead')
+    return {skeleton.names[joint] for joint in wanted}

@@ -43,7 +43,6 @@ from understudy.perform.layers.footstep import (
 )
 from understudy.perform.layers.layer import LayerContext
 from understudy.perform.model import PerformanceModel
-from understudy.perform.runtime.sequencer import CUT_CANDIDATES, MAX_CUT_RATIO, VelocityLimit
 
 IDENTITY = np.eye(4)
 SAME_ROTATION_EPSILON = 1e-12  # 1 minus the dot product of two equal rotations: a microradian apart
@@ -51,6 +50,9 @@ STRAIGHT_KNEE_RAD = 1e-3  # bend of a straight knee, by rounding
 REACH_SOFTNESS_RATIO = 0.03  # of the leg's length, over which it comes to full extension gently
 DROP_SECONDS = 0.1  # time constant in which a body is lowered, and a turned foot returns
 MIN_STEP_HEIGHTS_PER_S2 = 20.0  # acceleration that a step needs, where no clip has one
+MAX_CUT_RATIO = 0.99  # of the clips' largest change of velocity, for a leg that is cut
+# Pairs of s and b of a cut, p + s (y - p) with p = y1 + b (y1 - y2), from the most of the wanted pose to the least.
+CUT_CANDIDATES = np.array([(s, b) for s in (0.9, 0.75, 0.6, 0.45, 0.3, 0.15, 0.0) for b in (1.0, 0.85, 0.6, 0.3)])
 MAX_SCALE_DIFFERENCE_RATIO = 1e-3  # between the axes of a joint: rotations alone cannot move a leg that is stretched
 
 Vector = tuple[float, ...]
@@ -69,6 +71,33 @@ class FeetState(NamedTuple):
     going: bool = False
     drop: float = 0.0  # metres by which the body is lowered
     drop_rate: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class VelocityLimit:
+    """The joints of a character, and the largest acceleration of any of them in its clips."""
+
+    rig: DirectRig
+    joints: Array  # (J,) those of the skin
+    max_acceleration: float  # metres a second squared
+
+    @classmethod
+    def from_worlds(cls, rig: DirectRig, worlds: list[Array], rate: float) -> VelocityLimit | None:
+        """The limit of clips with world_from_joint (F, J, 4, 4); None where nothing moves."""
+        joints = np.asarray(rig.character.joints)
+        turns = [np.linalg.norm(np.diff(world[..., :3, 3][:, joints], 2, axis=0), axis=-1) for world in worlds]
+        most = max((float(turn.max(initial=0.0)) for turn in turns), default=0.0) * rate**2
+        return cls(rig, joints, most) if most > 0 else None
+
+    def excess(self, before: Array, rows: Array, rate: float) -> Array:
+        """(M,) acceleration over the clips' largest, of rows (M, C) that follow the two rows `before` (2, C)."""
+        past, last = self._places(before)
+        turn = self._places(rows) - 2 * last + past
+        return np.asarray(np.linalg.norm(turn, axis=-1).max(axis=-1) * rate**2 / self.max_acceleration)
+
+    def _places(self, rows: Array) -> Array:
+        """(F, J, 3) positions of the joints in rows (F, C)."""
+        return np.asarray(self.rig.joints(rows)[..., :3, 3][:, self.joints])
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +126,7 @@ class Feet:
             return None
         worlds, size = clip_worlds(rig, model)
         feet = find_feet(rig.character, worlds, size) if size > 0 else ()
-        bound = VelocityLimit.from_model(model, rig)
+        bound = VelocityLimit.from_worlds(rig, worlds, model.rate)
         if not feet or bound is None:
             return None
         bound = replace(bound, max_acceleration=max(bound.max_acceleration, MIN_STEP_HEIGHTS_PER_S2 * size))
@@ -221,6 +250,15 @@ class Feet:
         result = row.copy()
         result[10 * self.rig.character.skeleton.roots + 1] -= drop
         return result
+
+    def landings(self, before: FeetState, after: FeetState) -> list[str]:
+        """The joints of feet that were in the air and are not any more."""
+        names = self.rig.character.skeleton.names
+        return [
+            names[leg.foot]
+            for leg, sole, old, new in zip(self.legs, self.soles, before.feet, after.feet)
+            if old.started and old.in_the_air(sole.floor, self.size) and not new.in_the_air(sole.floor, self.size)
+        ]
 
     def _limit_velocity_change(self, before: tuple[Array, ...], row: Array, rate: float) -> None:
         """Keep the velocity of the legs of a row (C,) where it would change more suddenly than in any clip, in place.

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from understudy.perform.model import PerformanceModel
 
 PHASE_SPEED_DEVIATION = 0.03  # of the speed, root mean square: a person's stride time varies by 2 to 4 %
-MIN_PHASE_SMOOTHNESS_PERIODS = 0.5  # the speed changes within half a period or more slowly
+PHASE_SMOOTHNESS_SECONDS = 0.5  # in which the speed changes; the same for all cycles, so that mixed ones keep step
 MIN_SMOOTHNESS_PERIODS = 0.25  # of the particle's force: in a slow idle a quick variation would be the quickest motion
 VARIATION_RATIO = 0.08  # of the clip's spread: half is not seen, twice as much accelerates limbs visibly
 # Time constant of d, the longer of the two: less lets the kernels tremble, more leaves no variation.
@@ -49,7 +49,8 @@ DEVIATION_SECONDS, DEVIATION_PERIODS = 0.06, 0.06
 MIN_LIFE_RATIO, MAX_LIFE_RATIO = 0.25, 2.0
 MIN_FRAME_GAP = 0.25  # frames before the end of a period that a frame repeats the first
 MIN_CYCLE_FRAMES = 3
-PHASE_STREAM = 1 << 40  # from the stream of a particle to that of its phase
+ALIGNMENT_PHASES = 48
+PHASE_STREAM = 1 << 40  # stream of the phase, from which characters count on
 CALIBRATION_PHASES, CALIBRATION_COPIES, CALIBRATION_STEPS = 32, 8, 12
 
 
@@ -114,10 +115,6 @@ class Cycle:
         """(M, E) features at phases (M,), of which the fraction counts."""
         return np.asarray(self.features(np.mod(phase, 1.0)))
 
-    def feature_rates_at(self, phase: Array) -> Array:
-        """(M, E) how fast the features change at phases (M,), a second at speed 1."""
-        return np.asarray(self.features(np.mod(phase, 1.0), 1)) / self.period
-
     def latents_at(self, phase: Array) -> Array:
         """(M, Q) latents at phases (M,)."""
         return np.asarray(self.latents(np.mod(phase, 1.0)))
@@ -126,12 +123,12 @@ class Cycle:
         """(M, Q) how fast the latents change at phases (M,), a second at speed 1."""
         return np.asarray(self.latents(np.mod(phase, 1.0), 1)) / self.period
 
-    def sample(self, rate: float) -> tuple[Array, Array]:
-        """Phases (n,) of one period at about `rate` samples a second, and the features (n, E) there."""
-        phases = np.arange(max(MIN_CYCLE_FRAMES, round(self.period * rate))) / max(
-            MIN_CYCLE_FRAMES, round(self.period * rate)
-        )
-        return phases, self.features_at(phases)
+    def align(self, other: Cycle, weights: Array) -> float:
+        """The phase of `other`, when this one is at 0, at which the two look most alike all around, by weights (E,)."""
+        phases = np.arange(ALIGNMENT_PHASES) / ALIGNMENT_PHASES
+        own, others = self.features_at(phases) * weights, other.features_at(phases) * weights
+        away = [float(np.square(own - np.roll(others, -k, axis=0)).sum()) for k in range(ALIGNMENT_PHASES)]
+        return int(np.argmin(away)) / ALIGNMENT_PHASES
 
     def motion_constants(self, model: PerformanceModel, runtime: LabelRuntime) -> MotionConstants:
         """The constants of a particle whose poses stray by `VARIATION_RATIO` of the clip's spread."""
@@ -176,16 +173,17 @@ class CycleState:
     deviation_rate: Array | float = 0.0  # (E,) a second
 
 
-def enter_cycle(source: BlendSource, cycle: Cycle, segment: RideCycle, phase: float) -> BlendSource:
-    """The source on a cycle, exactly as the clip at a phase, before its first frame there."""
+def enter_cycle(source: BlendSource, cycle: Cycle, segment: RideCycle, phase: float, rate: float) -> BlendSource:
+    """The source on a cycle, exactly as the clip at a phase, before its first frame there at `rate` a second."""
     place, speed = np.array([phase]), segment.speed * cycle.speed
+    features = cycle.features_at(place)[0]
     return replace(
         source,
         label=cycle.label,
         x=cycle.latents_at(place)[0],
         velocity=speed * cycle.latent_rates_at(place)[0],
-        features=cycle.features_at(place)[0],
-        rate=speed * cycle.feature_rates_at(place)[0],
+        features=features,
+        rate=(cycle.features_at(place + speed / (cycle.period * rate))[0] - features) * rate,
         cursor=0,
         memory=CycleState(phase % 1.0),
     )
@@ -226,8 +224,8 @@ def step_cycles(
     lively, times = np.array(life), dt * np.array([state.frame for state in states])
     memories: list[CycleState] = [source.memory for source in sources]
     phase = np.array([memory.phase for memory in memories])
-    smoothness = max(constants.smoothness, MIN_PHASE_SMOOTHNESS_PERIODS * cycle.period)
-    xi = particle.forces_at(seed, streams + PHASE_STREAM, times, dt, 1, smoothness, 1)[:, 1, 0]
+    own = PHASE_STREAM + np.array([state.seed for state in states])
+    xi = particle.forces_at(seed, own, times, dt, 1, PHASE_SMOOTHNESS_SECONDS, 1)[:, 1, 0]
     varied = 1 + PHASE_SPEED_DEVIATION * np.minimum(lively, MAX_LIFE_RATIO) * xi
     steps = np.array(speeds) * np.maximum(varied, 0.0) * (dt / cycle.period)
     last = np.array([memory.step for memory in memories])

@@ -266,6 +266,14 @@ class Locomote(SelfSteppingSegment):
     speed: float  # m/s
     heading: float  # radians about +Y from +Z
 
+    def enter(self, planner: Planner, source: BlendSource, state: PerformerState) -> BlendSource:
+        """The source as it sets off from the pose of a state."""
+        locomotion = planner.locomotion
+        memory = locomotion.init(state.ground, hypot(*state.travel[:2]), state.features)
+        features = locomotion.features(memory)
+        later = locomotion.features(locomotion.step(memory, state.ground, 1 / planner.rate))
+        return replace(source, cursor=0, features=features, rate=(later - features) * planner.rate, memory=memory)
+
     def step(self, planner: Planner, source: BlendSource, state: PerformerState) -> BlendSource:
         """The source one frame later."""
         locomotion = planner.locomotion
@@ -293,9 +301,6 @@ def start_locomotion(planner: Planner, state: PerformerState, command: Go | Turn
     if not isinstance(current, Locomote):
         current = Locomote(0.0, state.ground.heading + locomotion.gaits.facing)
         memory = None
-    fresh = not isinstance(memory, LocomotionState)
-    if fresh:
-        memory = locomotion.init(state.ground, hypot(*state.travel[:2]), state.features)
     speed, heading = command.speed if isinstance(command, Go) else current.speed, current.heading
     if isinstance(command, TurnTo) and command.point is not None:
         heading = atan2(command.point[0] - state.ground.x, command.point[2] - state.ground.z)
@@ -303,10 +308,8 @@ def start_locomotion(planner: Planner, state: PerformerState, command: Go | Turn
         heading = radians(command.heading)
     segment = Locomote(speed, heading)
     source = replace(source, plan=(segment,), memory=memory)
-    if fresh:
-        features = locomotion.features(memory)
-        later = locomotion.features(locomotion.step(memory, state.ground, 1 / planner.rate))
-        source = replace(source, cursor=0, features=features, rate=(later - features) * planner.rate)
+    if not isinstance(memory, LocomotionState):
+        source = segment.enter(planner, source, state)
     return replace(state, sources=(source, *state.sources[1:]))
 
 

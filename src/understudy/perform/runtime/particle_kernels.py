@@ -1,4 +1,4 @@
-"""Compiled twins of `particle.step`, `particle.forces_numpy` and `latent_path.cheapest_numpy`.
+"""Compiled twins of `particle.step`, `particle.forces_numpy`, `latent_path.cheapest_numpy` and `changes.search_numpy`.
 
 **Particle.** Characters go through a frame one by one: the result of one depends neither on the size of the crowd nor
 on the number of threads. A particle moves little within a frame and only the points within some lengths of the kernel
@@ -12,9 +12,13 @@ next to y / log 2, which falls out of the low bits of y / log 2 + 1.5 * 2^52. A 
 **Random force.** One frame of one character draws its grid values once.
 
 **Cheapest path.** The next point is found while the costs are brought up to date.
+
+**Changes.** The products of accelerations and differences are shared by all durations of a candidate.
 """
 
 from __future__ import annotations
+
+import math
 
 import numba
 import numpy as np
@@ -388,3 +392,72 @@ def cheapest_path(between: Array, from_start: Array, to_end: Array, direct: floa
         n += 1
         last = before[last]
     return way[:n][::-1].copy()
+
+
+@compile_kernel(nogil=True, fastmath=FASTMATH_FLAGS)
+def search_changes(
+    departures: Array,
+    waits: Array,
+    motion: Array,
+    steps: Array,
+    accelerations: Array,
+    squares: Array,
+    candidates: Array,
+    shapes: Array,
+    durations: Array,
+    lengths: Array,
+    budget: float,
+    harshness: float,
+    best: Array,
+) -> None:
+    """Write the best change to `best` (5,): its cost, departure, candidate's frame, duration's index and peak.
+
+    departures (S, 2, D) poses and steps a frame of the motion that is left, waits (S,) seconds until then; motion,
+    steps, accelerations (n, D) of the motion that is entered, in steps of a frame, squares (n,) of the accelerations;
+    candidates (S, K) frames; shapes (T, 2, J) second differences of h0 and of the velocity's part, durations (T,)
+    seconds, lengths (T,) their frames. A candidate costs at least its seconds, so most are left early.
+    """
+    dimensions, most = motion.shape[1], shapes.shape[2]
+    along, across = np.zeros(most), np.zeros(most)
+    for s in range(len(departures)):
+        pose, step = departures[s, 0], departures[s, 1]
+        for k in range(candidates.shape[1]):
+            i = candidates[s, k]
+            if i < 0 or waits[s] + durations[0] >= best[0]:
+                continue
+            xx, xv, vv = 0.0, 0.0, 0.0
+            for d in range(dimensions):
+                x, v = pose[d] - motion[i, d], step[d] - steps[i, d]
+                xx += x * x
+                xv += x * v
+                vv += v * v
+            known = 0  # frames whose products are there already
+            for t in range(len(durations)):
+                seconds = waits[s] + durations[t]
+                if seconds >= best[0]:
+                    break
+                peak = 0.0
+                limit = budget * (1.0 + math.sqrt((best[0] - seconds) / harshness))
+                limit *= limit
+                for j in range(lengths[t]):
+                    if j == known:
+                        ax, av = 0.0, 0.0
+                        if j > 0:
+                            for d in range(dimensions):
+                                ax += accelerations[i + j, d] * (pose[d] - motion[i, d])
+                                av += accelerations[i + j, d] * (step[d] - steps[i, d])
+                        along[j], across[j] = ax, av
+                        known += 1
+                    a, b = shapes[t, 0, j], shapes[t, 1, j]
+                    own = squares[i + j] if j > 0 else 0.0
+                    total = own + a * a * xx + b * b * vv + 2 * (a * along[j] + b * across[j] + a * b * xv)
+                    if total > peak:
+                        peak = total
+                        if peak >= limit:
+                            break
+                if peak >= limit:
+                    continue
+                excess = max(0.0, math.sqrt(peak) / budget - 1.0)
+                cost = seconds + harshness * excess * excess
+                if cost < best[0]:
+                    best[0], best[1], best[2], best[3], best[4] = cost, s, i, t, math.sqrt(peak)

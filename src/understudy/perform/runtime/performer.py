@@ -13,19 +13,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from understudy.character.rig import PosedRig, rig_of
 from understudy.checks import Array
 from understudy.maths import springs
-from understudy.perform.commands import Command, Go, Idle, LookAt, TurnTo
+from understudy.perform.commands import Command, Go, Idle, LookAt, Mix, PlayClip, Transition, TurnTo
+from understudy.perform.features.encoder import mask_features
 from understudy.perform.features.root_motion import GroundFrame
+from understudy.perform.layers.feet import Feet
 from understudy.perform.layers.layer import Layer, LayerContext, apply_layer
 from understudy.perform.model import PerformanceModel, check_character
 from understudy.perform.runtime import latent_path, particle, sequencer
-from understudy.perform.runtime.cycles import step_cycles
+from understudy.perform.runtime.changes import SHORTEST_SECONDS, URGENCIES
+from understudy.perform.runtime.cycles import CycleState, step_cycles
 from understudy.perform.runtime.locomotion import (
     Locomote,
     LocomotionState,
@@ -34,17 +37,18 @@ from understudy.perform.runtime.locomotion import (
     turn_seconds,
 )
 from understudy.perform.runtime.planner import Planner
-from understudy.perform.runtime.sequencer import VelocityLimit
 from understudy.perform.runtime.state import (
+    CYCLE_EVENT,
+    FOOT_EVENT,
     BlendSource,
-    CrossBridge,
+    ChooseBranch,
     FollowPath,
     HoldSegment,
     LiveSettings,
     PerformanceEvent,
     PerformerState,
-    PlanSegment,
     ReplayClip,
+    ReturnMotion,
     RideCycle,
     SelfSteppingSegment,
     StillPose,
@@ -61,7 +65,7 @@ MIN_RADIUS_RATIO, MAX_RADIUS_RATIO = 0.25, 2.0
 # a path first. The hover itself is slower.
 MAX_ARRIVAL_RADII_PER_S = 2.0
 # Streams of the random force: one for each source of a character.
-STREAMS_PER_CHARACTER = 2
+STREAMS_PER_CHARACTER = 64
 
 
 class Performer:
@@ -111,7 +115,6 @@ class Performer:
         self.layers = _layers_for(layers, rig, learnt)
         self.rate = learnt.rate if rate is None else float(rate)
         self.planner = Planner(learnt, self.rate, seed, rig)
-        self._bound = VelocityLimit.from_model(learnt, rig)
         self._prepared = False
         if prepared:
             self.prepare()
@@ -138,20 +141,27 @@ class Performer:
         """
         first = self.model.labels[0]
         label = label or (first if pose is None else self.planner.label_of(pose, first))
-        runtime = self.planner.runtimes[self.model.space(label).label]
-        x = runtime.home if pose is None else self.planner.latent(label, pose)
-        features = runtime.space.features_of(x[None])[0]
-        still = np.zeros_like(features)
-        return PerformerState(
+        label = self.model.space(label).label
+        segment = self.planner.steady_segment(label)
+        if pose is not None:
+            segment = self.planner.hold(label, self.planner.latent(label, pose))
+        space = self.planner.runtimes[label].space
+        x, still = space.latents[space.home], np.zeros(len(self.model.encoder))
+        source = BlendSource(label, x, np.zeros_like(x), (segment,), 0, still, still)
+        state = PerformerState(
             frame=0,
             seed=seed,
-            sources=(BlendSource(label, x, np.zeros_like(x), (self.planner.hold(label, x),), 0, features, still),),
-            features=features,
+            sources=(source,),
+            features=still,
             rate=still,
             live_settings=LiveSettings(),
             ground=GroundFrame(0.0, 0.0, 0.0),
             layers=tuple(layer.init(seed) for layer in self.layers),
         )
+        if isinstance(segment, HoldSegment):
+            source = replace(source, x=segment.point)
+        source = sequencer.begin_segment(self.planner, state, source, label, segment)
+        return replace(state, sources=(source,), features=source.features, rate=source.rate)
 
     def is_done(self, state: PerformerState) -> bool:
         """Whether the last command has arrived, or has taken its time.
@@ -164,10 +174,7 @@ class Performer:
         """
         if state.until is not None:
             return state.frame >= state.until
-        return (
-            isinstance(state.main_source.current_segment, HoldSegment)
-            and state.main_source.current_segment.frames is None
-        )
+        return state.main_source.is_steady and state.blend is None
 
     def step(self, state: PerformerState, command: Command | None = None) -> tuple[PerformerState, Array]:
         """Go one frame on.
@@ -209,9 +216,6 @@ class Performer:
         after, shown = self._advance_states(ready, moved)
         grounds = np.array([(state.ground.x, state.ground.z, state.ground.heading) for state in ready])
         rows = self.planner.place(shown, grounds.reshape(-1, 3))
-        if self._bound is not None:
-            self._bound.enforce(self.planner, ready, after, rows)
-            after = [replace_state(s, before=(*s.before[-1:], row.copy())) for s, row in zip(after, rows)]
         return apply_layers(self.layers, after, rows, self.rate) if self.layers else after, rows
 
     def command(self, state: PerformerState, command: Command) -> PerformerState:
@@ -241,28 +245,26 @@ class Performer:
         )
         if isinstance(command, LookAt):
             return replace(state, look=command.at, look_until=until)
-        state = self._select_source(state, getattr(command, "label", None))
+        if isinstance(command, Transition | PlayClip) and command.mask is not None:
+            return self._mask_command(state, command)
+        state = self._select_source(state, command)
         if isinstance(command, Go | TurnTo):
             return self._start_locomotion(state, command, until)
-        source = state.main_source
-        if _keeps_plan(command) and all(
-            isinstance(segment, FollowPath | CrossBridge | HoldSegment) for segment in source.plan
+        if _keeps_plan(command) and not any(
+            isinstance(segment, ReturnMotion | ChooseBranch) or (isinstance(segment, ReplayClip) and segment.as_made)
+            for segment in state.main_source.plan
         ):
             return replace(state, until=until)
-        segments = self.planner.plan(command, source.label, source.x)
+        segments, done = self.planner.plan(command, state)
+        if until is None and done is not None:
+            until = state.frame + round(done * self.rate)
         if until is not None:  # a path that is too long for the given time takes longer
-            until = max(
-                until,
-                state.frame + sum(len(segment.points) - 1 for segment in segments if isinstance(segment, FollowPath)),
-            )
-        state = replace(state, until=until, choices=state.choices + 1)
-        if (
-            source.is_replaying
-            or self._is_too_fast_to_redirect(source)
-            or self._is_too_short_to_brake(source, segments)
-        ):
-            return sequencer.start_crossfade(self.planner, state, segments)
-        return replace(state, sources=(replace(source, plan=segments, cursor=0), *state.sources[1:]))
+            frames = sum(len(segment.points) - 1 for segment in segments if isinstance(segment, FollowPath))
+            until = max(until, state.frame + frames)
+        source = state.main_source
+        goes_on = bool(segments) and segments[0] is source.current_segment
+        source = replace(source, plan=segments, cursor=source.cursor if goes_on else 0)
+        return replace(state, sources=(source, *state.sources[1:]), until=until, choices=state.choices + 1)
 
     def _start_locomotion(self, state: PerformerState, command: Go | TurnTo, until: int | None) -> PerformerState:
         """The state of a character that goes somewhere; the difference to what it did before decays."""
@@ -273,31 +275,42 @@ class Performer:
         state = replace(state, until=until, choices=state.choices + 1)
         return state if going else sequencer.inertialise(self.planner, state)
 
-    def _is_too_fast_to_redirect(self, source: BlendSource) -> bool:
-        """Whether a particle is too fast to be led onto another path; it is cross-faded instead."""
-        runtime = self.planner.runtimes[source.label]
-        return runtime.limit_velocity(source.velocity) is not source.velocity
-
-    def _is_too_short_to_brake(self, source: BlendSource, segments: tuple[PlanSegment, ...]) -> bool:
-        """Whether the first path of a new plan is too short to brake a moving particle."""
+    def _mask_command(self, state: PerformerState, command: Transition | PlayClip) -> PerformerState:
+        """A command for some joints alone: it gets a source of its own, laid over the others."""
+        assert command.mask is not None
+        planner, mask = self.planner, mask_features(self.model.encoder, self.rig.character.skeleton, command.mask)
+        label, segments = planner.plan_for_joints(command)
+        seconds = command.seconds if isinstance(command, Transition) else None
+        seconds = seconds or float(np.interp(command.urgency, URGENCIES, SHORTEST_SECONDS))
+        state = sequencer.mask_source(planner, state, segments, label, mask, seconds)
         first = segments[0]
-        if not isinstance(source.current_segment, FollowPath) or not isinstance(first, FollowPath):
-            return False
-        return (len(first.points) - 1) / self.rate < latent_path.LAUNCH_SECONDS
+        length = len(first.features) if isinstance(first, ReplayClip) else planner.frames(seconds)
+        asked = command.seconds if isinstance(command, PlayClip) else None
+        return replace(state, until=state.frame + (length if asked is None else planner.frames(asked)))
 
-    def _select_source(self, state: PerformerState, label: str | None) -> PerformerState:
-        """Keep the source of the wanted label, or that of the largest weight; the others fade out where they are."""
-        if len(state.sources) == 1:
+    def _select_source(self, state: PerformerState, command: Command) -> PerformerState:
+        """The state with one source for the whole body, but for a `Mix`: that of the wanted label or the heaviest.
+
+        Of a `Mix` the labels that it does not name fade out.
+        """
+        bodies = [source for source in state.sources if source.mask is None]
+        masked = tuple(source for source in state.sources if source.mask is not None)
+        if len(bodies) == 1:
             return state
-        stays = [source.weight_to > 0 for source in state.sources]  # not those that fade out already
-        weights = [source.weight(state.frame, self.rate) * stay for source, stay in zip(state.sources, stays)]
-        named = (i for i, source in enumerate(state.sources) if source.label == label and stays[i])
-        first = next(named, int(np.argmax(weights)))
-        kept = state.sources[first].fade_to(1, state.frame, self.rate)
-        others = (source for i, source in enumerate(state.sources) if i != first)
-        return replace(
-            state, sources=(kept, *(sequencer.fade_out_source(self.planner, source, state.frame) for source in others))
-        )
+        if isinstance(command, Mix):
+            rest = (
+                source if source.label in command.labels else source.fade_to(0.0, state.frame, self.rate)
+                for source in bodies
+            )
+            return replace(state, sources=(*rest, *masked))
+        if isinstance(command, Idle) and _keeps_plan(command):
+            return state
+        weights = [source.weight(state.frame, self.rate) for source in bodies]
+        wanted = getattr(command, "label", None)
+        named = (i for i, source in enumerate(bodies) if source.label == wanted and source.weight_to > 0)
+        main = bodies[next(named, int(np.argmax(weights)))]
+        main = replace(main, weight_from=1.0, weight_to=1.0, weight_rate=0.0)
+        return sequencer.inertialise(self.planner, replace(state, sources=(main, *masked)))
 
     def _advance_states(
         self, states: Sequence[PerformerState], sources: Sequence[tuple[BlendSource, ...]]
@@ -324,14 +337,24 @@ class Performer:
                 features=features,
                 rate=(features - state.features) * self.rate,
                 blend=blend,
-                alone=state.alone + 1 if len(mixed) == 1 and state.blend is None else 0,
                 live_settings=state.live_settings.step_to_targets(dt),
                 travel=travel,
                 ground=self.planner.ground_after(state, seen, travel),
+                event=_cycle_events(state, mixed[0]),
             )
             for state, mixed, blend, features, seen, travel in zip(states, sources, blends, meant, shown, travels)
         ]
         return result, shown
+
+
+def _cycle_events(state: PerformerState, source: BlendSource) -> tuple[PerformanceEvent, ...]:
+    """The events of a frame, with one more where the main cycle begins again."""
+    before, after = state.main_source.memory, source.memory
+    if not isinstance(before, CycleState) or not isinstance(after, CycleState) or after.phase >= before.phase:
+        return state.event
+    segment = source.current_segment
+    clip = segment.clip if isinstance(segment, RideCycle) else ""
+    return (*state.event, PerformanceEvent(state.frame, CYCLE_EVENT, source.label, clip=clip))
 
 
 def _rig_in_model(model: PerformanceModel) -> PosedRig:
@@ -480,9 +503,25 @@ def apply_layers(
     moments = [layer_context(state, rate) for state in states]
     before = [state.layers for state in states]
     after = [apply_layer(layer, [own[n] for own in before], rows, moments) for n, layer in enumerate(layers)]
+    events = _foot_events(layers, states, after)
     return [
-        replace_state(state, layers=laid, look=moment.look) for state, moment, laid in zip(states, moments, zip(*after))
+        replace_state(state, layers=laid, look=moment.look, event=event)
+        for state, moment, laid, event in zip(states, moments, zip(*after), events)
     ]
+
+
+def _foot_events(
+    layers: Sequence[Layer], states: Sequence[PerformerState], after: Sequence[Sequence[Any]]
+) -> list[tuple[PerformanceEvent, ...]]:
+    """The events of each state, with one more for each foot that lands in this frame."""
+    events = [state.event for state in states]
+    for n, layer in enumerate(layers):
+        if isinstance(layer, Feet):
+            for m, state in enumerate(states):
+                for joint in layer.landings(state.layers[n], after[n][m]):
+                    landing = PerformanceEvent(state.frame - 1, FOOT_EVENT, state.label, joint=joint)
+                    events[m] = (*events[m], landing)
+    return events
 
 
 def layer_context(state: PerformerState, rate: float) -> LayerContext:
@@ -494,7 +533,7 @@ def layer_context(state: PerformerState, rate: float) -> LayerContext:
         look=None if state.look_until is not None and frame >= state.look_until else state.look,
         liveliness=settings.liveliness,
         stillness=settings.stillness,
-        played=state.main_source.is_replaying,
+        played=state.main_source.plays_as_made,
         label=state.label,
         places=tuple((source.label, source.x, source.weight(frame, rate)) for source in state.sources),
         blending=state.blending,

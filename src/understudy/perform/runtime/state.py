@@ -2,8 +2,8 @@
 
 It is passed in and returned, so a performance replays exactly. A command is planned into segments; each frame follows
 the first. `FollowPath` and `HoldSegment` take time and are led by the particle, `RideCycle` shows a cycle with its
-variation, `ReplayClip` training frames, `StillPose` one pose, and a `SelfSteppingSegment` what it computes itself;
-`CrossBridge`, `ChooseBranch` and `JoinSource` happen between two frames.
+variation, `ReplayClip` training frames, `StillPose` one pose, and a `SelfSteppingSegment` what it computes itself.
+`EnterMotion`, `ReturnMotion`, `CrossBridge`, `ChooseBranch` and `JoinSource` happen between two frames.
 """
 
 from __future__ import annotations
@@ -59,6 +59,9 @@ class ReplayClip:
     clip: str
     latents: Array  # (n, Q)
     features: Array  # (n, E)
+    leave: int = 0  # the frame from which it may be left for a `ReturnMotion` that follows
+    loop: bool = False  # play it again at its end
+    as_made: bool = True  # with its own eyes, blinks and breath
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,9 +87,16 @@ class SelfSteppingSegment:
     A segment is frozen data; what changes from frame to frame is kept in the `memory` of its source.
     """
 
+    def enter(self, planner: Planner, source: BlendSource, state: PerformerState) -> BlendSource:
+        """The source before its first frame in this segment: features, the rate that they will have, and memory."""
+        raise NotImplementedError
+
     def step(self, planner: Planner, source: BlendSource, state: PerformerState) -> BlendSource:
         """The source one frame of `planner.rate` later: features, rate, cursor and memory."""
         raise NotImplementedError
+
+
+SteadySegment = HoldSegment | RideCycle | StillPose | SelfSteppingSegment
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,11 +110,28 @@ class ChooseBranch:
 
 @dataclass(frozen=True, eq=False)
 class JoinSource:
-    """Fade in a second source of another label, at a latent near the pose that is shown, heading for a point."""
+    """Fade in a second source of another label, or change its weight where it is there already."""
 
     label: str
-    point: Array  # (Q,)
+    segment: SteadySegment
     weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class EnterMotion:
+    """Leave the motion before it and begin with the next segment at once; the difference is blended away."""
+
+    label: str
+    seconds: float | None  # of the blend; None chooses by the difference
+    frame: int = 0  # at which it happens; the motion before goes on until then
+    phase: float = 0.0  # of a cycle, where it is entered
+
+
+@dataclass(frozen=True, eq=False)
+class ReturnMotion:
+    """After an act: change to the steady motion that follows, from the frame on at which the act may be left."""
+
+    label: str
 
 
 PlanSegment = (
@@ -117,6 +144,8 @@ PlanSegment = (
     | SelfSteppingSegment
     | ChooseBranch
     | JoinSource
+    | EnterMotion
+    | ReturnMotion
 )
 
 
@@ -124,8 +153,8 @@ PlanSegment = (
 class BlendSource:
     """A particle in the space of one label, and the segments that it still has to do.
 
-    A performance has one source; while two labels are mixed it has two, each with a weight that may be fading from one
-    value to another.
+    A performance has one source; while labels are mixed it has one for each, with a weight that may be fading from one
+    value to another. A source with a mask is laid over the others, in the features of its mask.
     """
 
     label: str
@@ -141,6 +170,7 @@ class BlendSource:
     fade_start: int = 0  # frame
     fade: float = FADE_SECONDS
     memory: Any = None  # what the current segment keeps from frame to frame
+    mask: Array | None = None  # (E,) 1 for the features that it shows, else 0; None: all
 
     @property
     def current_segment(self) -> PlanSegment:
@@ -151,6 +181,12 @@ class BlendSource:
     def is_replaying(self) -> bool:
         """Whether it shows training frames."""
         return isinstance(self.current_segment, ReplayClip)
+
+    @property
+    def plays_as_made(self) -> bool:
+        """Whether it shows a clip with the clip's own eyes, blinks and breath."""
+        segment = self.current_segment
+        return isinstance(segment, ReplayClip) and segment.as_made
 
     @property
     def is_steady(self) -> bool:
@@ -226,14 +262,20 @@ class LiveSettings:
         return replace(self, liveliness=lively, stillness=still)
 
 
+# Events besides the words of commands.
+BRIDGE_EVENT, ENTER_EVENT, ACT_END_EVENT, CYCLE_EVENT, FOOT_EVENT = "bridge", "enter", "act_end", "cycle", "foot"
+
+
 @dataclass(frozen=True, eq=False)
 class PerformanceEvent:
-    """An event between two frames: a command, a bridge crossed, a clip begun."""
+    """An event between two frames: a command, a motion entered, an act that ends, a cycle that begins again, a foot."""
 
     frame: int
-    what: str
+    what: str  # the word of a command, or one of the names above
     label: str
     gap: float = 0.0  # metres that had to be blended away
+    clip: str = ""  # that is entered, ends, or begins again
+    joint: str = ""  # of the foot that lands
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,8 +291,6 @@ class PerformerState:
     ground: GroundFrame
     travel: tuple[float, ...] = (0.0, 0.0, 0.0)  # velocity of the ground beside that of the features
     blend: Blend | None = None
-    before: tuple[Array, ...] = ()  # the last two rows (C,), without layers
-    alone: int = 0  # frames for which one source has been shown without a blend
     look: Any = None  # target of the last `LookAt`
     look_until: int | None = None  # frame
     until: int | None = None  # frame at which the command ends; None where its segments decide
@@ -289,12 +329,22 @@ def replace_state(record: Record, **changes: Any) -> Record:
 
 
 def mix_sources(sources: tuple[BlendSource, ...], frame: int, rate: float) -> tuple[Array, Array]:
-    """Features (E,) and their rates (E,): the mean of the sources by their weights, which change as well."""
+    """Features (E,) and their rates (E,): the mean of the sources by their weights, which change as well.
+
+    Sources with a mask are then laid over the mean, in their order.
+    """
     if len(sources) == 1:
         return sources[0].features, sources[0].rate
-    features, rates = np.stack([s.features for s in sources]), np.stack([s.rate for s in sources])
-    weights, speeds = np.array([(s.weight(frame, rate), s.weight_speed(frame, rate)) for s in sources]).T
+    mixed = [source for source in sources if source.mask is None]
+    weights, speeds = np.array([(s.weight(frame, rate), s.weight_speed(frame, rate)) for s in mixed]).T
     total = max(weights.sum(), 1e-12)
     weights = weights / total
     speeds = (speeds - weights * speeds.sum()) / total
-    return weights @ features, weights @ rates + speeds @ features
+    every = np.stack([source.features for source in mixed])
+    features, rates = weights @ every, weights @ np.stack([source.rate for source in mixed]) + speeds @ every
+    for source in sources:
+        if source.mask is not None:
+            share, speed = source.mask * source.weight(frame, rate), source.mask * source.weight_speed(frame, rate)
+            away = source.features - features
+            features, rates = features + share * away, rates + share * (source.rate - rates) + speed * away
+    return features, rates

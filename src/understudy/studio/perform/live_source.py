@@ -28,9 +28,9 @@ from understudy.perform.layers.gaze import Gaze
 from understudy.perform.layers.head import HeadLook
 from understudy.perform.pose_model import ModelWithCharacter
 from understudy.perform.runtime.performer import Performer
-from understudy.perform.runtime.state import PerformerState
+from understudy.perform.runtime.state import CYCLE_EVENT, FOOT_EVENT, PerformerState
 from understudy.perform.script import ModelVocabulary, OneOf, Place, Script, ScriptStep, parse_script
-from understudy.perform.script_run import ScriptEvent, describe_command
+from understudy.perform.script_run import ScriptEvent, describe_command, event_of
 from understudy.studio.messages.perform import LatentPlace, PerformanceLogEntry, PerformanceStatus
 from understudy.studio.messages.shell import Notice
 from understudy.studio.perform.recording import MAX_TAKE_SECONDS, RecordedTake, TakeRecorder
@@ -238,10 +238,9 @@ class LiveSource:
         self._follow_script()
         self.state, self._row = self.performer.step(self.state)
         for event in self.state.event:
-            if event.what not in COMMAND_KINDS:  # commands are logged by `_tell`, with more detail
-                self.events.append(
-                    ScriptEvent(event.frame, event.frame / self.rate, event.what, event.label, gap=event.gap)
-                )
+            # commands are logged by `_tell`, with more detail; every step of a walk would fill the log
+            if event.what not in (*COMMAND_KINDS, CYCLE_EVENT, FOOT_EVENT):
+                self.events.append(event_of(event, self.rate))
         self._costs.append(1e3 * (perf_counter() - began))
         if self.recording is not None:
             self.recording.add(self._row, self.label)
