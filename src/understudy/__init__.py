@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from understudy.io import cast_names, load, save, show
     from understudy.perform.commands import Go, GoTo, Idle, LookAt, Mix, PlayClip, Transition, TurnTo
     from understudy.perform.pose_model import PoseModel
+    from understudy.perform.runtime.live import LivePerformer
     from understudy.perform.runtime.performer import Performer
     from understudy.perform.script_run import run_script
     from understudy.transfer.pairs import PosePairs
@@ -57,6 +58,7 @@ __all__ = [
     "Hold",
     "Idle",
     "Limit",
+    "LivePerformer",
     "LookAt",
     "Mix",
     "MovePoint",
@@ -107,6 +109,7 @@ _HOMES = {  # name -> module:name
     # perform
     "PoseModel": "perform.pose_model:PoseModel",
     "Performer": "perform.runtime.performer:Performer",
+    "LivePerformer": "perform.runtime.live:LivePerformer",
     "run_script": "perform.script_run:run_script",
     "GoTo": "perform.commands:GoTo",
     "Idle": "perform.commands:Idle",

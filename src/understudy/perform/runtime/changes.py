@@ -156,6 +156,18 @@ class EnteredMotion:
         return np.diff(self.steps, axis=0, prepend=self.steps[:1])
 
     @cached_property
+    def entry_looks(self) -> tuple[Array, Array]:
+        """(m, D) the looks of the entries, and (m,) their squared sizes."""
+        looks = self.looks[self.entries]
+        return looks, np.square(looks).sum(axis=1)
+
+    @cached_property
+    def entry_steps(self) -> tuple[Array, Array]:
+        """(m, D) the steps at the entries, and (m,) their squared sizes."""
+        steps = self.steps[self.entries]
+        return steps, np.square(steps).sum(axis=1)
+
+    @cached_property
     def squares(self) -> Array:
         """(n,) squared sizes of `turns`."""
         return np.square(self.turns).sum(axis=1)
@@ -219,7 +231,7 @@ def find_change(
     allowed = waits <= limits.longest_wait + 1e-9
     poses, rates, waits = poses[allowed], rates[allowed], waits[allowed]
     departures = np.ascontiguousarray(np.stack([poses, rates * frame], axis=1))
-    candidates = np.stack([_rank(motion, pose, step, space.rate) for pose, step in departures])
+    candidates = _rank(motion, departures, space.rate)
     shapes, lengths = _second_differences(limits.durations, frame)
     budget = limits.budget_ratio * usual * frame**2
     best = np.array([np.inf, 0, motion.entries[0], 0, 0])
@@ -246,14 +258,14 @@ def blend_seconds(space: LookSpace, offset: Array, rate: Array, usual: float, li
     return limits.durations[int(np.argmin(costs))]
 
 
-def _rank(motion: EnteredMotion, pose: Array, step: Array, rate: float) -> Array:
-    """(K,) the entries that are most like a pose (D,) with its step (D,), by two weights of the velocity."""
+def _rank(motion: EnteredMotion, departures: Array, rate: float) -> Array:
+    """(S, K) the entries that are most like each departure (S, 2, D), by two weights of the velocity."""
     entries = motion.entries
-    away = np.square(motion.looks[entries] - pose).sum(axis=1)
-    faster = np.square(motion.steps[entries] - step).sum(axis=1) * rate**2
+    away = motion.entry_looks[1] - 2 * departures[:, 0] @ motion.entry_looks[0].T
+    faster = rate**2 * (motion.entry_steps[1] - 2 * departures[:, 1] @ motion.entry_steps[0].T)
     count = min(CANDIDATES_PER_RANKING, len(entries))
-    chosen = [np.argpartition(away + tau**2 * faster, count - 1)[:count] for tau in POSE_SECONDS]
-    return entries[np.sort(np.concatenate(chosen))]
+    chosen = [np.argpartition(away + tau**2 * faster, count - 1, axis=1)[:, :count] for tau in POSE_SECONDS]
+    return entries[np.sort(np.concatenate(chosen, axis=1), axis=1)]
 
 
 @lru_cache(maxsize=64)
@@ -359,6 +371,7 @@ class MotionEntries:
         self.model = model
         self._points: dict[tuple[str, str, float], EntryPoints] = {}
         self._rests: dict[str, Array] = {}
+        self._own_accelerations: dict[str, float] = {}
 
     @cached_property
     def looks(self) -> LookSpace:
@@ -369,6 +382,14 @@ class MotionEntries:
     def label_looks(self) -> dict[str, Array]:
         """Label -> looks (N, D) of its frames."""
         return {label: self.looks.of(space.features) for label, space in self.model.spaces.items()}
+
+    def own_acceleration(self, clip: str) -> float:
+        """The acceleration that 1 % of a clip's frames exceed, a second squared."""
+        if clip not in self._own_accelerations:
+            label, segment = self.model.clip(clip)
+            looks = self.label_looks[label][segment.start : segment.stop]
+            self._own_accelerations[clip] = self.looks.own_acceleration(looks)
+        return self._own_accelerations[clip]
 
     def of_cycle(self, cycle: Cycle, speed: float = 1.0) -> EntryPoints:
         """Every frame of one period; `frame / (period rate)` is the phase."""

@@ -145,7 +145,7 @@ class Performer:
         segment = self.planner.steady_segment(label)
         if pose is not None:
             segment = self.planner.hold(label, self.planner.latent(label, pose))
-        space = self.planner.runtimes[label].space
+        space = self.model.space(label)
         x, still = space.latents[space.home], np.zeros(len(self.model.encoder))
         source = BlendSource(label, x, np.zeros_like(x), (segment,), 0, still, still)
         state = PerformerState(

@@ -189,10 +189,22 @@ class Planner:
                 yield steps * space.rate
 
     def prepare(self) -> None:
-        """Do once what the first command would otherwise wait for: runtimes, paces, graphs, compiled code."""
-        for label, runtime in self.runtimes.items():
-            near, _ = runtime.space.latent_of(runtime.space.features_of(runtime.home[None]), runtime.home[None, None])
-            self.plan_route(label, near[0], label, runtime.home)
+        """Do once what the first command would otherwise wait for: entries, constants, graphs, compiled code."""
+        looks = self.entries.looks
+        for label in self.model.labels:
+            clip, behaviour = self.behaviour(label)
+            if behaviour.kind == CYCLE:
+                self.cycle_constants(clip.clip)
+                self.entries.of_cycle(self.cycle(clip.clip))
+            elif behaviour.kind == HOVER:
+                self.entries.of_label(label)
+                runtime = self.runtimes[label]
+                start = runtime.home[None, None]
+                near, _ = runtime.space.latent_of(runtime.space.features_of(runtime.home[None]), start)
+                self.plan_route(label, near[0], label, runtime.home)
+        pose = self.entries.of_pose(looks.mean)
+        still = np.zeros((1, looks.basis.shape[1]))
+        find_change(looks, still, still, np.zeros(1), 0.0, pose.motion, ChangeLimits.of_urgency(DEFAULT_URGENCY))
 
     def frames(self, seconds: float) -> int:
         """The nearest number of frames, at least one."""
@@ -262,13 +274,13 @@ class Planner:
     def steady_segment(self, label: str) -> SteadySegment:
         """What a label does until the next command; the first pose of an act, or its last where it stays."""
         clip, behaviour = self.behaviour(label)
-        runtime = self.runtimes[label]
+        space = self.model.space(label)
         if behaviour.kind == CYCLE:
             return RideCycle(clip.clip)
         if behaviour.kind == HOVER:
-            return self.hold(label, runtime.home)
-        frame = clip.stop - 1 if behaviour.stays else clip.start + round(behaviour.start * runtime.space.rate)
-        return StillPose(runtime.space.features[frame].astype(np.float64), runtime.space.latents[frame])
+            return self.hold(label, space.latents[space.home])
+        frame = clip.stop - 1 if behaviour.stays else clip.start + round(behaviour.start * space.rate)
+        return StillPose(space.features[frame].astype(np.float64), space.latents[frame])
 
     def steady_tail(self, state: PerformerState) -> tuple[str, tuple[PlanSegment, ...]]:
         """The steady motion that a state is in, or is going to: its label and segments."""
@@ -316,7 +328,7 @@ class Planner:
 
     def _departures(self, state: PerformerState, longest: float) -> tuple[Array, Array, Array, float]:
         """Features and rates (S, E) that a state will show, (S,) seconds from now, and its own acceleration."""
-        source, looks = state.main_source, self.entries.looks
+        source = state.main_source
         segment, ahead, own = source.current_segment, np.zeros(0), 0.0
         alone = all(other.mask is not None for other in state.sources[1:])
         waits = longest * np.arange(1, DEPARTURES) / (DEPARTURES - 1) if longest > 0 and alone else np.zeros(0)
@@ -329,7 +341,7 @@ class Planner:
         elif isinstance(segment, ReplayClip):
             frames = np.concatenate([waits, waits - 1 / self.rate]) * self.rate + source.cursor
             ahead = segment.features[np.clip(np.round(frames).astype(int), 0, len(segment.features) - 1)]
-            own = looks.own_acceleration(looks.of(segment.features[:: max(1, round(self.pace))]))
+            own = self.entries.own_acceleration(segment.clip)
         else:
             waits = np.zeros(0)
         poses, rates = state.features[None], state.rate[None]
@@ -396,7 +408,10 @@ class Planner:
     def _replay(self, space: PoseSpace, clip: Segment, behaviour: Behaviour, speed: float) -> ReplayClip:
         """The frames of a clip's range at the performer's rate."""
         times = clip_times(space, clip, behaviour, speed, self.rate)
-        frames = slice(clip.start, clip.stop)
+        # only the frames that are shown, with two more on either side for the cubic
+        first = max(int(times[0] * space.rate) - 2, 0)
+        frames = slice(clip.start + first, min(clip.start + int(times[-1] * space.rate) + 4, clip.stop))
+        times = times - first / space.rate
         latents = resample.sample(space.latents[frames], space.rate, times, "cubic")
         features = resample.sample(space.features[frames], space.rate, times, "cubic")
         leave = max(1, len(times) - 1 - round(ACT_ENTRY_SHARE * len(times)))

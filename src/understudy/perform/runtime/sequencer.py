@@ -126,7 +126,6 @@ def begin_segment(
     planner: Planner, state: PerformerState, source: BlendSource, label: str, segment: PlanSegment, phase: float = 0.0
 ) -> BlendSource:
     """The source at the beginning of a segment, with the pose and the rate that it has there by itself."""
-    runtime = planner.runtimes[label]
     started = replace(source, label=label, cursor=0, memory=None)
     if isinstance(segment, RideCycle):
         return enter_cycle(started, planner.cycle(segment.clip), segment, phase, planner.rate)
@@ -142,6 +141,7 @@ def begin_segment(
         return replace(started, x=segment.latent, velocity=velocity, features=segment.features, rate=still)
     if isinstance(segment, SelfSteppingSegment):
         return segment.enter(planner, started, state)
+    runtime = planner.runtimes[label]
     x, velocity = source.x, np.zeros_like(source.velocity)
     if isinstance(segment, HoldSegment):
         near = label == source.label and np.linalg.norm(x - segment.point) <= segment.radius
