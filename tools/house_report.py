@@ -268,7 +268,7 @@ def static_figures(root: Path) -> list[Figure]:
     persons = [f"{m.path}:{n.lineno}: {word}" for m, n in strings for word in PERSONS.findall(str(n.value))]
     return [
         *(Figure(f"room {room}", f"{len(n)} files, {sum(n):,} lines") for room, n in sorted(rooms.items())),
-        Figure("files in the wheel", len(modules), "<= 442", len(modules) <= 442),
+        Figure("files in the wheel", len(modules), "<= 444", len(modules) <= 444),
         Figure("lines in the wheel", f"{sum(map(sum, rooms.values())):,}"),
         Figure("modules in the largest folder", folders[0][1], "<= 20", not crowded, crowded),
         count("file names that occur twice", find_repeats(item for item in names if item[0] != "handlers.py")),
