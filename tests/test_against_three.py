@@ -9,17 +9,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.data_folder import DATA, data_files
+from tests.data_folder import DATA, FIELD, data_files
 from tests.judges.three import ThreeBake, three_bake
 
 from understudy.character import Asset
 from understudy.character.rig import DirectRig
 from understudy.formats import read
 
-FILES = [*data_files("gltf_*/*.glb"), *data_files("gltf_*/*.gltf")]
+# Wasp.glb holds weights that are no numbers, which we mend and three.js does not.
+FIELD_FILES = [path for path in sorted(FIELD.glob("glb/*.glb")) if path.name != "Wasp.glb"]
+FIELD_FILES += sorted(FIELD.glob("compressed/BrainStem*"))
+FILES = [*data_files("gltf_*/*.glb"), *data_files("gltf_*/*.gltf"), *(p for p in FIELD_FILES if p.suffix != ".bin")]
 CLIPS = 3  # at most, of one file
 # The vertices are float32, whose rounding is 6e-8 of the size; the law asks for 1e-5.
 VERTICES = 1e-5
+# Rotations of 16 bits are off unit length by 2e-5, which three.js takes for a scale and we do not.
+QUANTISED = 5e-5
 # In parts of the largest entry: three.js falls back to linear interpolation for small angles, which is off by 1e-6.
 MATRICES = 1e-5
 
@@ -66,6 +71,7 @@ def test_baked_characters_equal_those_of_three(path: Path):
     asset = read(path)
     if not asset.animations:
         pytest.skip("no animation in this file")
+    tolerance = QUANTISED if "meshopt" in path.read_bytes()[:10_000].decode("latin1") else VERTICES
     clips = chosen_clips(asset)
     times = [chosen_times(asset.animations[clip]) for clip in clips]
     theirs = three_bake([(path, list(zip(clips, times)))])[0]
@@ -75,11 +81,13 @@ def test_baked_characters_equal_those_of_three(path: Path):
         assert vertices.shape == theirs.vertices[i].shape
         if vertices.shape[1]:
             size = np.ptp(theirs.vertices[i].reshape(-1, 3), axis=0).max()
-            assert np.abs(vertices - theirs.vertices[i]).max() <= VERTICES * size, f"vertices in clip {clip}"
+            assert np.abs(vertices - theirs.vertices[i]).max() <= tolerance * size, f"vertices in clip {clip}"
         compared = 0
         for name, node in distinct_names(theirs).items():
             if name in joints:
                 wanted = theirs.matrices[i][:, node]
-                assert np.abs(joints[name] - wanted).max() <= MATRICES * np.abs(wanted).max(), f"{name} in clip {clip}"
+                assert np.abs(joints[name] - wanted).max() <= max(MATRICES, tolerance) * np.abs(wanted).max(), (
+                    f"{name} in clip {clip}"
+                )
                 compared += 1
         assert compared or not any(theirs.node_names)

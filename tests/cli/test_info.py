@@ -23,7 +23,9 @@ def test_json_has_the_documented_shape(understudy, flag_file: Path) -> None:
     facts = json.loads(out)
     assert facts["format"] == "glb"
     counts = {"joints": 2, "vertices": 4, "triangles": 2}
-    assert facts["characters"] == [{"name": "flag", **counts, "height": 1.0, "shapes": ["wave"]}]
+    surface = {"height": 1.0, "shapes": ["wave"], "materials": [], "textures": []}
+    facing = {"up": "+y", "facing": "+z", "facing_by": []}
+    assert facts["characters"] == [{"name": "flag", **counts, **surface, **facing}]
     clip = facts["clips"][0]
     assert (clip["name"], clip["duration"], clip["rate"], clip["frames"], clip["channels"]) == ("bend", 1, 24, 25, 2)
     assert isinstance(facts["notes"], list)

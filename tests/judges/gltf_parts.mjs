@@ -22,7 +22,11 @@ export function readGltf(path) {
   return { json, bin }
 }
 
+const MESHOPT = ['EXT_meshopt_compression', 'KHR_meshopt_compression']
+
 function bufferBytes(buffer, bin, folder) {
+  // a fallback buffer only stands for what compressed views decode to
+  if (MESHOPT.some((name) => buffer.extensions?.[name]?.fallback)) return Buffer.alloc(0)
   if (buffer.uri === undefined) return bin
   const embedded = /^data:[^,]*;base64,/.exec(buffer.uri)
   if (embedded) return Buffer.from(buffer.uri.slice(embedded[0].length), 'base64')
@@ -49,8 +53,11 @@ export function packedWithoutPictures(path) {
     size += padded.length
   }
   for (const view of json.bufferViews ?? []) {
-    view.byteOffset = (view.byteOffset ?? 0) + starts[view.buffer]
-    view.buffer = 0
+    const compressed = MESHOPT.map((name) => view.extensions?.[name]).filter((one) => one !== undefined)
+    for (const place of [view, ...compressed]) {
+      place.byteOffset = (place.byteOffset ?? 0) + starts[place.buffer]
+      place.buffer = 0
+    }
   }
   if (blocks.length) json.buffers = [{ byteLength: size }]
   return { json, glb: pack(json, Buffer.concat(blocks)) }

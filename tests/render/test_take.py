@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.cli.conftest import flag
@@ -10,6 +12,7 @@ from understudy.character import Asset, Channel, Character, Clip, Material, Mesh
 from understudy.character.rig import DirectRig
 from understudy.errors import InvalidInput
 from understudy.render import take as takes
+from understudy.render.show import ViewSettings, cameras_of
 from understudy.render.surfaces import surfaces_of
 from understudy.render.take import RenderTake
 
@@ -79,3 +82,28 @@ def test_a_surface_for_each_material_and_normals_welded_over_seams() -> None:
         normals = parts[0].normals(mesh.vertices)
         assert np.allclose(normals[1], normals[4]) == smooth
         assert np.allclose(normals[2], normals[7]) == smooth
+
+
+@pytest.mark.parametrize(
+    ("left", "forward"), [((1, 0, 0), (0, 0, 1)), ((-1, 0, 0), (0, 0, -1)), ((0, 0, 1), (-1, 0, 0))]
+)
+def test_the_camera_is_in_front_of_the_character(left: tuple[int, ...], forward: tuple[int, ...]) -> None:
+    """Whichever way it looks in the file; `facing` says otherwise."""
+    skeleton = Skeleton(("root", "hand.L", "hand.R"), [-1, 0, 0], [(0, 1, 0), left, np.negative(left)])
+    take = RenderTake.from_asset(Asset([Character("two hands", skeleton)]))
+    view = ViewSettings(azimuth=0.0, elevation=0.0)
+    camera = cameras_of(take, view)[0][0]
+    np.testing.assert_allclose((np.sin(camera.azimuth), np.cos(camera.azimuth)), (forward[0], forward[2]), atol=1e-6)
+    told = cameras_of(take, replace(view, facing="x"))[0][0]
+    np.testing.assert_allclose(told.azimuth, np.pi / 2, atol=1e-6)
+
+
+def test_a_character_that_lies_in_the_file_is_stood_up() -> None:
+    """Blender's axes: up is +Z, and the character looks along -Y."""
+    names = ("hips", "thigh.L", "thigh.R", "foot.L", "foot.R")
+    offsets = [(0, 0, 1), (0.1, 0, 0), (-0.1, 0, 0), (0, 0, -1), (0, 0, -1)]
+    take = RenderTake.from_asset(Asset([Character("legs", Skeleton(names, [-1, 0, 0, 1, 2], offsets))]))
+    camera = cameras_of(take, ViewSettings(azimuth=0.0, elevation=0.0))[0][0]
+    np.testing.assert_allclose(camera.azimuth, 0, atol=1e-6)
+    extent = np.ptp(take.outlines()[0], axis=0)
+    assert extent[1] > 0.9 and extent[2] < 0.2

@@ -200,6 +200,7 @@ def _character(character: Character, each_control: bool) -> dict[str, Any]:
         **({"height": height(character)} if character.vertex_count else {}),
         "shapes": list(shapes),
         **_surface_facts(character),
+        **_facing_facts(character),
         **({"avatar": _avatar_facts(character.avatar)} if character.avatar is not None else {}),
     }
     if character.layers is None:
@@ -221,6 +222,15 @@ def _surface_facts(character: Character) -> dict[str, Any]:
     images = [texture.image for material in materials for texture in material.textures.values()]
     pictures = dict.fromkeys(f"{image.name} ({image.mime.rpartition('/')[2]})" for image in images)
     return {"materials": list(dict.fromkeys(material.name for material in materials)), "textures": list(pictures)}
+
+
+def _facing_facts(character: Character) -> dict[str, Any]:
+    """Which way the character stands and looks at rest, and what told it."""
+    from understudy.character.body.bone_names import find_facing
+    from understudy.character.rig import rig_of
+
+    facing = find_facing(rig_of(character))
+    return {"up": facing.up, "facing": facing.forward, "facing_by": list(facing.evidence)}
 
 
 def _avatar_facts(avatar: Avatar) -> dict[str, Any]:
@@ -277,6 +287,8 @@ def _show(name: str, facts: dict[str, Any], quiet: bool) -> None:
         tall = f", {character['height']:.3g} m tall" if "height" in character else ""
         line = f"{joints}, {character['vertices']:,} vertices, {character['triangles']:,} triangles{tall}"
         click.echo(f"  character {character['name']}: {line}")
+        told = ", ".join(character["facing_by"]) or "assumed"
+        click.echo(f"    stands along {character['up']}, looks along {character['facing']} ({told})")
         if character["shapes"]:
             click.echo(f"    shapes ({len(character['shapes'])}): {_shorten_names(character['shapes'])}")
         for what in ("materials", "textures"):

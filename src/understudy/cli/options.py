@@ -79,6 +79,13 @@ skeleton = click.option(
     metavar="FILE",
     help="The skeleton of an AMC file, found beside it by default; the avatar that plays a VRM animation.",
 )
+AXES = ("x", "y", "z", "-x", "-y", "-z")
+up = click.option(
+    "--up", type=click.Choice(AXES), help="The axis along which the character stands; found in the file by default."
+)
+facing = click.option(
+    "--facing", type=click.Choice(AXES), help="The axis along which the character looks; found in the file by default."
+)
 source_format = click.option(
     "--from",
     "source_format",

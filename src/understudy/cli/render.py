@@ -70,6 +70,8 @@ def size_option(usual: str, of_a_sheet: str) -> options.Decorator:
     show_default=True,
     help="Around the character from its front, towards its left.",
 )
+@options.up
+@options.facing
 @click.option(
     "--elevation",
     type=options.Finite(-90, 90),
@@ -141,6 +143,8 @@ def command(
     centred: bool,
     captions: bool,
     azimuth: float,
+    up: str | None,
+    facing: str | None,
     elevation: float,
     target: str | None,
     zoom: float,
@@ -176,6 +180,8 @@ def command(
         view = show.ViewSettings(
             size=pixels,
             azimuth=math.radians(azimuth),
+            up=up,
+            facing=facing,
             elevation=math.radians(elevation),
             background=background,
             follow=False if follow is None and still else follow,

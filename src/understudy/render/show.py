@@ -30,6 +30,9 @@ Report = Callable[[int, int], None]
 class ViewSettings:
     """The camera and the picture. Angles in radians; `follow` None follows a character only if it walks away.
 
+    `azimuth` is counted from the front of the character, towards its left. Which way it stands and looks is found
+    (`find_facing`) where `up` and `facing`, axes such as "z" or "-x", do not say it.
+
     The camera frames the whole take, or all of `target`: a named point, a region, a part or a joint of the character.
     `zoom` narrows the view from there. `centred` moves the camera in every frame, so that its target is in the middle:
     for sheets of poses, not for videos. `supersample` 2 is finer and takes three times as long.
@@ -45,6 +48,8 @@ class ViewSettings:
     target: str | None = None
     zoom: float = 1.0
     centred: bool = False
+    up: str | None = None
+    facing: str | None = None
     trails: tuple[Trail, ...] = ()  # motion trails, drawn over every picture
     trail_style: trail_drawing.TrailStyle = field(default_factory=trail_drawing.TrailStyle)
 
@@ -107,6 +112,7 @@ def video(take: RenderTake, path: str | Path, view: ViewSettings | None = None, 
 
 def cameras_of(take: RenderTake, view: ViewSettings) -> tuple[list[Camera], Floor]:
     """The camera of each frame of a take, and the floor."""
+    azimuth = view.azimuth + _stand_up(take, view)
     outlines = take.outlines()
     stage = floor_of(outlines, ground=_ground_height(outlines))
     follow = _walks_away(outlines) if view.follow is None else view.follow
@@ -114,10 +120,22 @@ def cameras_of(take: RenderTake, view: ViewSettings) -> tuple[list[Camera], Floo
     ground = stage.ground if view.target is None and not view.centred else None
     aspect = view.size[0] / view.size[1]
     how = {"follow": True, "smoothing": 0.0, "level": False} if view.centred else {"follow": follow}
-    cameras = frame_clip(seen, view.azimuth, view.elevation, aspect=aspect, ground=ground, **how)
+    cameras = frame_clip(seen, azimuth, view.elevation, aspect=aspect, ground=ground, **how)
     if view.zoom != 1.0:
         cameras = [camera.with_zoom(view.zoom) for camera in cameras]
     return cameras, stage
+
+
+def _stand_up(take: RenderTake, view: ViewSettings) -> float:
+    """Turn a take so that its character stands along +Y; returns the angle of its front from +Z about Y, in radians."""
+    facing = take.find_facing(view.up, view.facing)
+    if facing is None:
+        return 0.0
+    left, up, forward = facing.axes.T
+    if facing.up != "+y":
+        take.turn = np.stack([left, up, forward])  # into left, up and forward of the character
+        return 0.0
+    return float(np.arctan2(forward[0], forward[2]))
 
 
 @contextmanager

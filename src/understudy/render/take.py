@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from understudy import checks
 from understudy.character import Asset, Character, Clip, Curves
+from understudy.character.body.bone_names import Facing, find_facing
 from understudy.character.rig import PosedRig, pose_all
 from understudy.checks import Array
 from understudy.errors import InvalidInput
@@ -72,6 +73,7 @@ class RenderTake:
         self.captions = [f"{time:.2f} s" for time in times] if captions is None else list(captions)
         self.surfaces = [surface for player in players for surface in player.surfaces]
         self._block = max(1, block)
+        self.turn: Array | None = None  # (3, 3) applied to all points: it makes characters stand that lie in the file
         self._start = -1
         self._ready: list[Sequence[Array]] = []
 
@@ -85,7 +87,13 @@ class RenderTake:
             stop = min(start + self._block, len(self))
             self._ready = [player.poses(start, stop) for player in self.players]
             self._start = start
-        return [poses[frame - start] for poses in self._ready]
+        points = [poses[frame - start] for poses in self._ready]
+        return points if self.turn is None else [cloud @ self.turn.T for cloud in points]
+
+    def find_facing(self, up: str | None = None, facing: str | None = None) -> Facing | None:
+        """Which way the first character stands and looks; None where only markers are drawn."""
+        rig = next((player.rig for player in self.players if player.rig is not None), None)
+        return None if rig is None else find_facing(rig, up, facing)
 
     def draw(self, frame: int) -> DrawList:
         """The draw list of one frame."""

@@ -187,3 +187,12 @@ def test_a_mesh_on_many_nodes_is_held_once(tmp_path: Path) -> None:
     assert len({id(part.mesh) for part in parts}) == 1
     assert [int(part.skin.joints[0]) for part in parts] == list(range(50))
     assert len({part.name for part in parts}) == 50
+
+
+def test_names_of_shapes_may_be_with_the_primitive(tmp_path: Path) -> None:
+    """Files of VRM 0 have them there."""
+    made = Minimal()
+    mesh = made.mesh(targets=[TRIANGLE, TRIANGLE])
+    made.root["meshes"][mesh]["primitives"][0]["extras"] = {"targetNames": ["blink", "smile"]}
+    made.add("nodes", {"mesh": mesh})
+    assert gltf.read(made.save(tmp_path)).character().parts[0].mesh.shapes.names == ("blink", "smile")

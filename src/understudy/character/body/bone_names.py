@@ -5,20 +5,21 @@ Names are Unity's HumanBodyBones, as VRM and the VMC protocol use them: Hips, Sp
 (`J_Bip_L_UpperArm`), and names spelled alike. The spine is found by its position between hips and head, because each
 convention counts it differently.
 
-understudy's convention is to face +Z, but files differ (VRM 0 faces -Z). The lines from right to left joints of the
-pairs give the direction.
+understudy's convention is to stand along +Y and to face +Z, but files differ (VRM 0 faces -Z). `find_facing` tells.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
 from understudy.character import Character, Skeleton
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
+from understudy.errors import InvalidInput
 
 SIDES = {"l": "Left", "left": "Left", "r": "Right", "right": "Right"}
 # Words of a name that do not identify the bone.
@@ -80,6 +81,11 @@ NON_EYE_WORDS = {
     "ctrl",
 }
 UP_AXIS = np.array([0.0, 1.0, 0.0])
+# Of the size of the body: less is a pair of helper joints in the middle, not a left and a right.
+MIN_EVIDENCE_RATIO = 0.01
+MIN_HEAD_RATIO = 0.2  # of the size of the body: a person's head is above the body, an animal's in front of it
+PAIRS_WEIGHT = 0.9  # of left and right joints: less than any other vote, as names may be an onlooker's
+MIN_SYMMETRY_VERTICES, MAX_SYMMETRY_VERTICES = 20, 2000
 
 
 def human_bones(body: Skeleton | Character) -> dict[str, int]:
@@ -184,24 +190,176 @@ def name_words(name: str) -> list[str]:
     return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", last)]
 
 
-def facing_axes(rig: PosedRig) -> Array:
-    """(3, 3) columns left, up, forward, by the pairs of joints that differ only in their side; +X, +Y, +Z without."""
+@dataclass(frozen=True, eq=False)
+class Facing:
+    """Which way a character stands and looks at rest.
+
+    `axes` (3, 3) has the columns left, up and forward, each along an axis of the world; `evidence` names what told it.
+    """
+
+    axes: Array
+    evidence: tuple[str, ...]
+
+    @property
+    def up(self) -> str:
+        """The upward axis, as "+y"."""
+        return _axis_name(self.axes[:, 1])
+
+    @property
+    def forward(self) -> str:
+        """The axis that the character looks along, as "-z"."""
+        return _axis_name(self.axes[:, 2])
+
+
+def find_facing(rig: PosedRig, up: str | None = None, facing: str | None = None) -> Facing:
+    """Which way a character stands and looks at rest, from all that its file says about it.
+
+    Up is where the legs come from; +Y without legs. Forward is voted for by pairs of left and right joints, by the way
+    from the feet to the toes, from the head to the eyes, and from the middle of the body to the head where that is in
+    front of it, as in animals. Any other vote wins against the pairs: some files name the sides as an onlooker sees
+    them. Without any vote, the plane of symmetry of a skinned mesh tells the axis, and + is assumed.
+
+    Args:
+        rig: The rig, in whose rest pose the character is looked at.
+        up: The upward axis ("y", "-z"), where it is known.
+        facing: The axis that the character looks along, where it is known.
+
+    Returns:
+        The facing.
+
+    Raises:
+        InvalidInput: If `up` or `facing` is no axis, or both are along the same one.
+    """
     places = rig.joints(rig.rest[None])[0, :, :3, 3]
+    bones = human_bones(rig.character)
+    upward = _upward(places, bones) if up is None else axis_vector(up)
+    if facing is not None:
+        forward = axis_vector(facing)
+        if forward @ upward:
+            raise InvalidInput(f"a character cannot look along {facing}, which is its up axis")
+        return Facing(_axes(upward, forward), ("given",))
+    level = 1.0 - np.abs(upward)
+    votes = _facing_votes(rig.character, places, bones, upward, level)
+    total = sum((weight * vector for _, weight, vector in votes), np.zeros(3))
+    if not np.abs(total).max() > 0.0:
+        return _facing_by_symmetry(rig, upward, level)
+    axis = int(np.argmax(np.abs(total)))
+    forward = np.sign(total[axis]) * np.eye(3)[axis]
+    return Facing(_axes(upward, forward), tuple(name for name, _, vector in votes if vector @ forward > 0.5))
+
+
+def _facing_votes(
+    character: Character, places: Array, bones: dict[str, int], upward: Array, level: Array
+) -> list[tuple[str, float, Array]]:
+    """Evidence, weight, and a unit vector in the plane of the floor."""
+    size = float(np.ptp(places, axis=0).max(initial=0.0))
+    names = character.skeleton.names
+    across = np.zeros(3)
+    for left, right in _side_pairs(names):
+        across += places[left] - places[right]
+    across = _snap(across * level) * (np.linalg.norm(across * level) > MIN_EVIDENCE_RATIO * size)
+    parents = character.skeleton.parents
+    toes = [j for j, name in enumerate(names) if "toe" in "".join(name_words(name)) and parents[j] >= 0]
+    toes = [bones[side] for side in ("LeftToes", "RightToes") if side in bones] or toes
+    ways = [places[j] - places[parents[j]] for j in toes if parents[j] >= 0]
+    along = sum(ways, np.zeros(3)) * level
+    head, eyes = bones.get("Head"), eye_joints(character)
+    look = np.zeros(3) if head is None or eyes is None else (places[list(eyes)].mean(axis=0) - places[head]) * level
+    # nodes of rigid meshes may be anywhere; the joints of a skin are inside the body
+    boned = not character.parts or _is_skinned(character)
+    below = np.zeros(len(parents), bool)  # the head and what hangs on it
+    for joint, parent in enumerate(parents.tolist()):
+        below[joint] = joint == head or (parent >= 0 and below[parent])
+    body = character.joints[~below[character.joints]]
+    front = (
+        (places[head] - places[body].mean(axis=0)) * level if head is not None and boned and len(body) else np.zeros(3)
+    )
+    votes = [
+        ("left and right joints", PAIRS_WEIGHT, np.cross(across, upward), 0.0),
+        ("toes", 1.0, along, MIN_EVIDENCE_RATIO * size),
+        ("eyes", 1.0, look, MIN_EVIDENCE_RATIO * size),
+        ("head", 1.0, front, MIN_HEAD_RATIO * size),
+    ]
+    return [(n, w, v / np.linalg.norm(v)) for n, w, v, least in votes if np.linalg.norm(v) > least]
+
+
+def _side_pairs(names: tuple[str, ...]) -> list[tuple[int, int]]:
+    """Joints of the left and of the right whose names differ only in the side."""
     left: dict[tuple[str, str], int] = {}
     right: dict[tuple[str, str], int] = {}
-    for joint, name in enumerate(rig.character.skeleton.names):
+    for joint, name in enumerate(names):
         side, stem, number = split_side(name)
         if side:
             (left if side == "Left" else right).setdefault((stem, number), joint)
-    across = np.zeros(3)
-    for key in left.keys() & right.keys():
-        across += places[left[key]] - places[right[key]]
-    across[1] = 0.0
-    length = np.linalg.norm(across)
-    # A hundredth of the body: less is a pair of helper joints in the middle, not a left and a right.
-    if length <= 0.01 * max(float(np.ptp(places[:, 1])), 1e-9):
-        return np.eye(3)
-    # A character faces an axis, though its rest pose may be asymmetric: the tail to one side, a leg in front.
-    axis = int(np.argmax(np.abs(across)))
-    across = np.sign(across[axis]) * np.eye(3)[axis]
-    return np.stack([across, UP_AXIS, np.cross(across, UP_AXIS)], axis=1)
+    return [(left[key], right[key]) for key in left if key in right]
+
+
+def _upward(places: Array, bones: dict[str, int]) -> Array:
+    """The axis that points from the feet to the hips; +Y where there are no legs, or they do not point along one."""
+    legs = [
+        (bones[side + "UpperLeg"], bones[side + "Foot"])
+        for side in ("Left", "Right")
+        if side + "Foot" in bones and side + "UpperLeg" in bones
+    ]
+    way = sum((places[top] - places[foot] for top, foot in legs), np.zeros(3))
+    axis = int(np.argmax(np.abs(way)))
+    # 0.8: within 37 degrees of the axis; a leg that is raised or bent in the rest pose says nothing
+    if not np.abs(way[axis]) > 0.8 * np.linalg.norm(way):
+        return UP_AXIS
+    return np.asarray(np.sign(way[axis]) * np.eye(3)[axis])
+
+
+def _facing_by_symmetry(rig: PosedRig, upward: Array, level: Array) -> Facing:
+    """Forward along the plane in which the mesh is its own mirror image, if only one of the two planes is such."""
+    horizontal = np.flatnonzero(level)
+    forward = np.eye(3)[2 if 2 in horizontal else horizontal[-1]]
+    vertices = rig.vertices(rig.rest[None])[0] if rig.character.vertex_count else np.zeros((0, 3))
+    if len(vertices) < MIN_SYMMETRY_VERTICES or not _is_skinned(rig.character):
+        return Facing(_axes(upward, forward), ())
+    from scipy.spatial import cKDTree  # few characters need it
+
+    points = vertices[:: 1 + len(vertices) // MAX_SYMMETRY_VERTICES].astype(np.float64)
+    tree, middle = cKDTree(points), (points.max(axis=0) + points.min(axis=0)) / 2
+    errors = {}
+    for axis in horizontal.tolist():
+        mirror = points.copy()
+        mirror[:, axis] = 2 * middle[axis] - mirror[:, axis]
+        errors[axis] = float(tree.query(mirror)[0].mean())
+    best, other = sorted(horizontal.tolist(), key=lambda axis: errors[axis])
+    width, length = np.ptp(points, axis=0)[[best, other]]
+    # twice as good tells a plane from chance; something flat is always its own mirror image
+    if errors[best] > 0.5 * errors[other] or width < 0.2 * length:
+        return Facing(_axes(upward, forward), ())
+    return Facing(_axes(upward, np.eye(3)[other]), ("symmetry",))
+
+
+def _is_skinned(character: Character) -> bool:
+    return not all(part.skin.is_rigid for part in character.parts)
+
+
+def facing_axes(rig: PosedRig) -> Array:
+    """(3, 3) columns left, up, forward of a character at rest; see `find_facing`."""
+    return find_facing(rig).axes
+
+
+def axis_vector(name: str) -> Array:
+    """The unit vector of an axis written "y", "+y" or "-y"."""
+    letter = name.strip().lower().lstrip("+-")
+    if letter not in ("x", "y", "z") or len(name.strip()) > 2:
+        raise InvalidInput(f"an axis should be x, y, z, -x, -y or -z, but is {name!r}")
+    return np.asarray((-1.0 if name.strip().startswith("-") else 1.0) * np.eye(3)["xyz".index(letter)])
+
+
+def _axis_name(vector: Array) -> str:
+    axis = int(np.argmax(np.abs(vector)))
+    return f"{'+' if vector[axis] > 0 else '-'}{'xyz'[axis]}"
+
+
+def _snap(vector: Array) -> Array:
+    """The axis nearest to a vector: a character faces an axis, though its rest pose may be asymmetric."""
+    axis = int(np.argmax(np.abs(vector)))
+    return np.asarray(np.sign(vector[axis]) * np.eye(3)[axis])
+
+
+def _axes(upward: Array, forward: Array) -> Array:
+    return np.stack([np.cross(upward, forward), upward, forward], axis=1)

@@ -84,9 +84,10 @@ class Meshes:
                     raise entry.bad(
                         ("primitives", i, "targets"), f"holds {length} targets, but another primitive holds {count}"
                     )
-            extras = entry.value.get("extras")
-            given = extras.get("targetNames") if isinstance(extras, dict) else None
-            given = given if isinstance(given, list) else []
+            # the convention of the specification, then that of files of VRM 0
+            extras = [item.value.get("extras") for item in (entry, *entry.children("primitives"))]
+            lists = [item.get("targetNames") for item in extras if isinstance(item, dict)]
+            given = next((names for names in lists if isinstance(names, list)), [])
             names = [printable(given[i]) if i < len(given) and isinstance(given[i], str) else "" for i in range(count)]
             self._shape_names[index] = number_duplicates(name or f"shape_{i}" for i, name in enumerate(names))
         return self._shape_names[index]

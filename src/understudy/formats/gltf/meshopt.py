@@ -86,7 +86,10 @@ def read_fields(entry: JsonObject) -> tuple[str, int, int, str]:
 
 
 def apply_filter(data: Array, kind: str, stride: int) -> None:
-    """Undo a filter on the bytes `data` (count * stride,), in place."""
+    """Undo a filter on the bytes `data` (count * stride,), in place.
+
+    The arithmetic is in float32, as in the library: a bit more or less of a rotation is seen at the end of an arm.
+    """
     with np.errstate(all="ignore"):  # damaged elements may divide by zero; what comes out is checked as any other data
         if kind == "EXPONENTIAL":
             packed = data.view("<i4")
@@ -99,21 +102,20 @@ def apply_filter(data: Array, kind: str, stride: int) -> None:
 
 def _octahedral(rows: Array, largest: int) -> None:
     """Unit vectors that were folded onto a square; the fourth number stays."""
-    x, y, one = rows[:, :3].T.astype(np.float64)
-    x, y = x / one, y / one
-    z = 1 - np.abs(x) - np.abs(y)
-    fold = np.maximum(-z, 0)
-    x, y = x - np.copysign(fold, x), y - np.copysign(fold, y)
+    x, y, one = rows[:, :3].T.astype(np.float32)
+    z = one - np.abs(x) - np.abs(y)
+    fold = np.minimum(z, 0)
+    x, y = x + np.where(x >= 0, fold, -fold), y + np.where(y >= 0, fold, -fold)
     length = np.sqrt(x * x + y * y + z * z)
-    rows[:, :3] = _round(np.stack([x, y, z], axis=1) * (largest / length)[:, None])
+    rows[:, :3] = _round(np.stack([x, y, z], axis=1) * (np.float32(largest) / length)[:, None])
 
 
 def _quaternion(rows: Array, largest: int) -> None:
     """Rotations without their largest number, which follows from the other three."""
     code: np.ndarray[Any, np.dtype[np.int64]] = rows[:, 3].astype(np.int64)
-    three = rows[:, :3] * (np.sqrt(0.5) / (code | 3))[:, None]
-    fourth = np.sqrt(np.maximum(1 - np.sum(three * three, axis=1), 0))
-    numbers = _round(np.concatenate([three, fourth[:, None]], axis=1) * largest)
+    three = rows[:, :3].astype(np.float32) * (largest / np.sqrt(np.float32(2)) / (code | 3).astype(np.float32))[:, None]
+    rest = np.float32(largest) ** 2 - np.sum(three * three, axis=1, dtype=np.float32)
+    numbers = _round(np.concatenate([three, np.sqrt(np.maximum(rest, 0))[:, None]], axis=1))
     columns = ((code & 3)[:, None] + np.array([1, 2, 3, 0])) % 4
     np.put_along_axis(rows, columns, numbers.astype(rows.dtype), axis=1)
 
