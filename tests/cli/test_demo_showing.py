@@ -33,9 +33,23 @@ def children(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return Child.started
 
 
-def perform(folder: Path, studio: Studio) -> None:
+def perform(folder: Path, studio: Studio, character: str = "lamp") -> None:
     settings = ["--seed", "3", "--size", "64x48"]
-    studio.in_loop(lambda: demo.prepare_demo(studio.session, "lamp", folder, settings, False, True))
+    studio.in_loop(lambda: demo.prepare_demo(studio.session, character, folder, settings, False, True))
+
+
+def test_the_dragon_performs_at_once(
+    tmp_path: Path, children: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from understudy import cast
+    from understudy.studio.perform import learning
+
+    monkeypatch.delattr(learning, "fit_in_process")  # nothing is learned
+    with Studio(Session(tmp_path / "studio")) as studio:
+        perform(tmp_path, studio, "dragon")
+        stage, (model,) = studio.session.document.stage, studio.session.document.models
+        assert (stage.driver, stage.drives) == ("model", model.id)
+    assert (tmp_path / "dragon.understudy").read_bytes() == cast.model_file("dragon").read_bytes()
 
 
 def test_it_performs_what_an_earlier_demo_has_learned(tmp_path: Path, children: list[list[str]]) -> None:

@@ -181,21 +181,20 @@ async def prepare_demo(
 
 
 async def _model(session: Session, entry: CharacterEntry, folder: Path, learns: bool) -> ModelEntry:
-    """The model in the project, the one that the package ships, one of an earlier demo, or a new one."""
+    """The model in the project, where the dragon comes with one, or that of an earlier demo, or a new one."""
     from understudy.studio.perform import learning
     from understudy.studio.perform.models import copy_into_project, with_model
 
     known = next((each for each in session.document.models if each.character == entry.id), None)
     if known is not None and not learns:
         return known
-    is_shipped = entry.cast in MEMBERS_WITH_MODELS
-    learned = model_file(entry.cast) if is_shipped else folder / f"{entry.cast}.understudy"
+    earlier = folder / f"{entry.cast}.understudy"
     import asyncio
 
     try:
         if learns:
-            raise UnderstudyError("to be learned")
-        model = await asyncio.to_thread(copy_into_project, session, learned, entry.id, entry.name)
+            raise UnderstudyError("to be learned anew")
+        model = await asyncio.to_thread(copy_into_project, session, earlier, entry.id, entry.name)
     except UnderstudyError:  # it is missing, or of another version
         task = learning.learning_task(session, entry, ())
         job = session.jobs.run(

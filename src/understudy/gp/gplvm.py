@@ -62,6 +62,9 @@ NOISE_FLOOR = 1e-4
 INITIAL_KERNEL = Kernel(variance=1.0, length=1.0, noise=0.1)
 """Kernel at the start of a fit, for data and latents that are scaled to 1."""
 
+LINEAR_KERNEL = Kernel(variance=1.0, length=0.5, noise=1e-3)
+"""Kernel over principal components (`linear_latents`): short enough to tell frames apart that lie on one another."""
+
 OBJECTIVE_TOLERANCE_RATIO = 1e-6
 """Gain of one iteration over the objective: some hundredths of a nat, which no frame's pose depends on."""
 
@@ -329,3 +332,10 @@ def initial_latents(observations: Array, times: Array, dimensions: int) -> Array
         waves = np.stack([np.sin((q + 1) * np.pi * phase) for q in range(missing)], axis=1)
         latents = np.concatenate([latents, 0.05 * waves], axis=1)
     return np.ascontiguousarray(latents)
+
+
+def linear_latents(poses: Array, times: Array, dimensions: int) -> tuple[Array, LatentMapping]:
+    """Latents (N, Q) of poses (N, D) by their principal components alone, and their mapping: at once, and rougher."""
+    scale = pose_rms(poses)
+    latents = checks.freeze(initial_latents(poses / scale, times, dimensions))
+    return latents, LatentMapping.from_frames(latents, LINEAR_KERNEL, poses, scale)

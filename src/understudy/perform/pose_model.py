@@ -39,7 +39,8 @@ class PoseModel(Estimator):
     Args:
         variance: Share of the variance of poses that the linear reduction keeps, 0 to 1.
         dimensions: Dimensions of the latent space of each label.
-        iterations: Steps of the optimiser for each label; None: until it has converged, at most 200.
+        iterations: Steps of the optimiser for each label; None: until it has converged, at most 200. 0: a draft with
+            linear latent spaces, in seconds, that performs until the model is learnt (`Performer.take_over`).
         sparse: Whether to use inducing points; None: for labels of more than 1,000 frames.
         rate: Frames a second of the training data; None: that of most clips, at most 30.
         labels: The labels to learn, or clip names (or patterns such as `"happy_*"`) for each label. None: all, each

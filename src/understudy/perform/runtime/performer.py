@@ -19,6 +19,7 @@ import numpy as np
 
 from understudy.character.rig import PosedRig, rig_of
 from understudy.checks import Array
+from understudy.errors import InvalidInput
 from understudy.maths import springs
 from understudy.perform.commands import Command, Go, Idle, LookAt, Mix, PlayClip, Transition, TurnTo
 from understudy.perform.features.encoder import mask_features
@@ -64,6 +65,8 @@ MIN_RADIUS_RATIO, MAX_RADIUS_RATIO = 0.25, 2.0
 # A particle that arrives faster than this at the point to hold would be thrown back by the constraint, so it brakes on
 # a path first. The hover itself is slower.
 MAX_ARRIVAL_RADII_PER_S = 2.0
+# What a performer of another model of the same clips can go on with.
+KEPT_FIELDS = ("frame", "features", "rate", "live_settings", "ground", "travel", "look", "look_until")
 # Streams of the random force: one for each source of a character.
 STREAMS_PER_CHARACTER = 64
 
@@ -162,6 +165,32 @@ class Performer:
             source = replace(source, x=segment.point)
         source = sequencer.begin_segment(self.planner, state, source, label, segment)
         return replace(state, sources=(source,), features=source.features, rate=source.rate)
+
+    def take_over(self, state: PerformerState) -> PerformerState:
+        """Go on where another model of the same clips is, without a jump: a draft, when the model is learnt.
+
+        Args:
+            state: A state of the other model's performer, at the same rate.
+
+        Returns:
+            The state of this performer: the same pose and velocity, idling in the same label.
+
+        Raises:
+            InvalidInput: If the other model has other labels, or other features.
+        """
+        if state.features.shape != self.planner.range.low.shape:
+            raise InvalidInput("the state is of a model of other clips, so this model cannot take it over")
+        fresh = self.init(state.label, seed=state.seed)
+        source = fresh.main_source
+        if isinstance(source.current_segment, HoldSegment):
+            space = self.planner.runtimes[source.label].space
+            x = space.latent_of(state.features[None])[0][0]
+            plan = (self.planner.hold(source.label, x),)
+            source = replace(source, x=x, features=space.features_of(x[None])[0], plan=plan)
+        same_layers = [type(layer) for layer in state.layers] == [type(layer) for layer in fresh.layers]
+        kept = {name: getattr(state, name) for name in KEPT_FIELDS}
+        kept["layers"] = state.layers if same_layers else fresh.layers
+        return sequencer.inertialise(self.planner, replace(fresh, sources=(source,), **kept))
 
     def is_done(self, state: PerformerState) -> bool:
         """Whether the last command has arrived, or has taken its time.

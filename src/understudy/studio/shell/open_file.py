@@ -13,7 +13,7 @@ from understudy.character import Asset, Character, Curves
 from understudy.errors import InvalidInput
 from understudy.perform.pose_model import is_model
 from understudy.studio.assets import Animation, read_origin
-from understudy.studio.document import CharacterEntry, ClipEntry, Document
+from understudy.studio.document import CharacterEntry, ClipEntry, Document, ModelEntry
 from understudy.studio.history import valid_stage
 from understudy.studio.messages.shell import FileOpened
 from understudy.studio.project import Origin
@@ -63,13 +63,25 @@ async def _add_characters(
         session.assets.keep(id, replace(origin, number=number), asset)
         moved = [each for each in asset.animations if rig.is_moved_by(each)]
         entries.append(_character_entry(id, character, rig, origin, name, asset, moved))
+    models = await asyncio.to_thread(_copy_shipped_model, session, origin, entries[0])
     before = session.document
-    session.change(replace(before, characters=(*before.characters, *entries)), f"open {name}")
+    added = replace(before, characters=(*before.characters, *entries), models=(*before.models, *models))
+    session.change(added, f"open {name}")
     first = max(entries, key=lambda entry: (bool(entry.clips), entry.vertices))
     if show:
         clip = first.clips[0].name if first.clips else ""
         await session.show(first.id, "clip" if clip else "rest", clip)
     return FileOpened(tuple(entry.id for entry in entries), asset.notes)
+
+
+def _copy_shipped_model(session: Session, origin: Origin, entry: CharacterEntry) -> tuple[ModelEntry, ...]:
+    """The pose model that a member of the cast comes with, copied into the project, so that it performs at once."""
+    from understudy import cast
+    from understudy.studio.perform.models import copy_into_project
+
+    if origin.cast not in cast.MEMBERS_WITH_MODELS:
+        return ()
+    return (copy_into_project(session, cast.model_file(origin.cast), entry.id, entry.name),)
 
 
 async def _add_motion(session: Session, origin: Origin, name: str, asset: Asset) -> FileOpened:
