@@ -33,6 +33,7 @@ MAX_LEG_JOINTS = 3  # that turn, without the foot
 MIN_THIGH_DROP_RATIO = 0.3  # of its length, that the first bone of a leg goes down: a pelvis goes sideways
 STILL_TURN_RAD = 0.01  # from its first frame: a joint that turns less is still
 MAX_DETACHED_DRIFT_RATIO = 0.06  # of the height: drift of a detached foot in the frame of its leg
+SAME_DRIFT_RATIO = 1e-3  # of the height: drifts that differ by less are the same, but for rounding
 MAX_PAIR_HEIGHT_RATIO = 0.05  # of the height: difference of the median heights of two feet of a pair
 SOLE_POINTS_PER_JOINT = 6  # points of a sole, besides those that are lowest when it is tilted
 SOLE_TILT_RAD = np.radians(40)  # of these tilts
@@ -182,7 +183,7 @@ def _carrier(
         away = np.einsum("fji,fj->fi", frames[:, :3, :3], worlds[:, foot, :3, 3] - frames[:, :3, 3])
         away = away / np.maximum(np.linalg.norm(frames[:, :3, :3], axis=1), 1e-12)  # metres along the axes of the joint
         drift = float(np.sqrt(away.var(axis=0).sum()))
-        if drift < least:
+        if drift < least - SAME_DRIFT_RATIO * size:  # of a shin and what hangs on it rigidly, the shin comes first
             best, least = joint, drift
     return best
 

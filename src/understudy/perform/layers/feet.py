@@ -202,7 +202,7 @@ class Feet:
             else:  # from where its last step has it
                 away = (foot.shown[0] - foot.place[0], foot.shown[1] - foot.place[1])
                 turn = state.locks[i].turn if state.locks else 0.0
-                lock = LockState(away, turn=turn, stands=plan.halting or bool(plan.contacts[i]))
+                lock = LockState(away, turn=turn, stands=True, halted=plan.halting)
             lock, shift, turn = step_lock(lock, plan, i, joint, places, self.size, dt)
             strain = leg.put(changed, worlds, shift)
             leg.turn(changed, worlds, turn)

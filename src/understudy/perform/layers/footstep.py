@@ -481,6 +481,7 @@ class LockState(NamedTuple):
     turn: float = 0.0  # radians
     turn_rate: float = 0.0
     stands: bool = False
+    halted: bool = False  # it stays where it stands until the character goes on
     sole: Array | None = None  # (P, 2) x and z
     heading: float = 0.0  # of the body
 
@@ -494,9 +495,10 @@ def step_lock(
     """
     stands = bool(plan.contacts[foot])
     x, z = lock.offset
-    if lock.stands and not stands and plan.halting:
-        lead = plan.leads[foot]
-        stands = hypot(x - lead[0], z - lead[1]) < HALT_OFFSET_RATIO * size
+    halted = lock.halted and plan.halting
+    if plan.halting and lock.stands and not stands:  # it would leave the ground, but need not
+        halted = halted or hypot(x, z) < HALT_OFFSET_RATIO * size
+    stands = stands or halted
     turn, turn_rate = lock.turn, 0.0
     if lock.sole is None:
         pass
@@ -530,7 +532,7 @@ def step_lock(
         rate = (vx, vz)
     shift = (
         float(plan.joints[foot, 0] - joint[0]) + x,
-        (float(plan.heights[foot]) if plan.contacts[foot] or not stands else plan.floor) - lowest,
+        (plan.floor if halted else float(plan.heights[foot])) - lowest,
         float(plan.joints[foot, 1] - joint[2]) + z,
     )
-    return LockState((x, z), rate, turn, turn_rate, stands, planned, plan.heading), shift, turn
+    return LockState((x, z), rate, turn, turn_rate, stands, halted, planned, plan.heading), shift, turn

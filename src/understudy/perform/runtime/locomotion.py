@@ -41,6 +41,7 @@ MAX_LATERAL_HEIGHTS_PER_S2 = 3.0  # acceleration of a turn
 MAX_STANCE_TURN_RAD = 0.8  # by which the body turns over a foot that stands
 TURN_CADENCE_RATIO, TURN_CADENCE_RAD_PER_S = 1.2, 1.0  # a turn on the spot takes quick steps, from this rate on
 MIN_CADENCE_RATIO = 0.6  # of the slowest gait: slower steps look like slow motion
+STOP_CADENCE_RATIO = 1.0  # the same for the last steps of a stop
 MAX_SPEED_RATIO = 1.3  # of the fastest gait: faster feet than that leave the legs' reach
 MIN_LIFT_RATIO = 0.5  # of a foot in its swing, when it steps on the spot
 MIN_ACTIVITY = 0.3  # share of the gait in the body while it steps on the spot
@@ -114,7 +115,8 @@ class Locomotion:
         """The state of the next frame, which is on `ground`, after `dt` seconds."""
         gaits = self.gaits
         speed, acceleration = step_scalar(state.speed, state.acceleration, state.speed_goal, SPEED_SECONDS, dt)
-        speed = max(speed, 0.0)
+        if speed < MIN_TRAVEL and state.speed_goal == 0.0:
+            speed, acceleration = 0.0, 0.0
         error = _wrap(state.heading_goal - ground.heading - gaits.facing)
         paths = self._paths(state.place)
         pace = max(sqrt(speed / paths.speed), TURN_CADENCE_RATIO) / paths.period
@@ -131,7 +133,8 @@ class Locomotion:
         paths = self._paths(place)
         ratio = speed / paths.speed
         turning = min(abs(turn) / TURN_CADENCE_RAD_PER_S, 1.0) * TURN_CADENCE_RATIO
-        cadence = max(sqrt(ratio), MIN_CADENCE_RATIO, turning) / paths.period
+        least = MIN_CADENCE_RATIO if state.speed_goal > 0.0 else STOP_CADENCE_RATIO
+        cadence = max(sqrt(ratio), least, turning) / paths.period
         slow = speed < HALT_SPEED_RATIO * gaits.gaits[0].speed and state.speed_goal == 0.0
         halting = slow and abs(turn) < HALT_TURN_RAD_PER_S and abs(error) < HALT_HEADING_RAD
         strides = min(max(sqrt(ratio), MIN_ACTIVITY), 1.0)
@@ -234,8 +237,8 @@ class Locomotion:
         def at(values: Array) -> Array:
             return np.asarray((1.0 - share) * values[:, first] + share * values[:, second])
 
-        path = at(paths.joints) + at(paths.correction) + stride * at(paths.stride) - paths.centres
-        local = self.gaits.idle_joints + state.activity * (paths.centres - self.gaits.idle_joints) + path
+        path = at(paths.joints) + at(paths.correction)
+        local = (1 - state.activity) * self.gaits.idle_joints + state.activity * path + stride * at(paths.stride)
         since = np.mod(state.phase - paths.touchdown, 1.0)
         contacts = since <= paths.stance
         lift = min(max(2.0 * state.activity, MIN_LIFT_RATIO), 1.0)
