@@ -2,8 +2,9 @@
 
 Each character stands, walks, runs, walks at half speed, turns while it walks and while it runs, stops, and turns on the
 spot. Beside it stands the plain way along the same path: its walk or run, played at the speed of the root, without a
-lock. Slide is the speed over the ground of points of the skin that are near it, by two rules: within 1 % of the height
+lock. Slide is the speed over the ground of points of the soles that are near it, by two rules: within 1 % of the height
 above the floor that the character stands on, and within 0.6 % above the usual height of its lowest point in that part.
+Soles are the points of the skin on which the character stands.
 Speeds are scaled to a height of 1.7 m. The bars are for humanoids; what quadrupeds reach is printed.
 """
 
@@ -30,7 +31,7 @@ PEERS = False
 RATE = 60.0
 HUMAN_HEIGHT_M = 1.7
 SETTLE_SECONDS = 1.2  # after a command, before steady motion is measured
-SKIN_POINTS = 4000  # of a mesh, evenly chosen
+SOLE_RATIO = 0.02  # of the height: points of the skin that are this low while the character stands are soles
 # File, and the patterns of its clips: idle, walk, run. Learning more of them changes nothing here.
 HUMANOIDS = {
     "Soldier": ("field/glb/Soldier.glb", ("Idle", "Walk", "Run")),
@@ -145,9 +146,9 @@ def measure_character(name: str, file: str, clips: tuple[str, ...], humanoid: bo
     gaits = performer.planner.locomotion.gaits
     measured = ", ".join(f"{gait.label} {gait.speed / gaits.size:.2f} heights/s" for gait in gaits.gaits)
     yield Row(f"{name}: faces", float(np.degrees(gaits.facing)), "degrees", measured, None, None)
-    chosen = np.unique(np.linspace(0, library.character.vertex_count - 1, SKIN_POINTS).astype(int))
     standing = library.rig.vertices(parts[0].rows)[:, :, 1]
     height, floor = float(np.median(np.ptp(standing, axis=1))), float(np.median(standing.min(axis=1)))
+    chosen = np.flatnonzero(np.median(standing, axis=0) < floor + SOLE_RATIO * height)
     own = max(np.quantile(accelerations(performer, gait_rows(performer, gait)), 0.995) for gait in gaits.gaits)
     for part in parts[1:]:
         first = round(SETTLE_SECONDS * RATE) if part.steady else 0

@@ -38,6 +38,7 @@ SHEET_FRAME_COUNT = 24  # of a contact sheet
     "--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Another seed, another take."
 )
 @click.option("--report", type=click.Path(dir_okay=False), metavar="JSON", help="Write what was done, and its cost.")
+@click.option("--in-place", is_flag=True, help="Leave the way over the ground out, for programs that add it.")
 @click.option("--live", metavar="HOST:PORT", help="Stream it to another program as it is performed, by VMC (OSC).")
 @size_option("960x720", "320x240")
 @click.option(
@@ -64,6 +65,7 @@ def command(
     ending: str | None,
     seed: int,
     report: str | None,
+    in_place: bool,
     live: str | None,
     size: tuple[int, int] | None,
     azimuth: float,
@@ -86,6 +88,7 @@ def command(
         done = stream_performance(read, opened, seed, live, quiet or as_json)
     else:
         done = perform_script(read, opened, seed, quiet or as_json)
+    done = done.in_place() if in_place else done
     notes: tuple[str, ...] = ()
     if output is not None:
         pixels = size or ((320, 240) if kind == ".png" else (960, 720))

@@ -25,7 +25,8 @@ from understudy.character import Asset, Character, Clip
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.perform.commands import Command, LookAt
+from understudy.perform.commands import Command, Go, LookAt, TurnTo
+from understudy.perform.features.root_motion import remove_travel
 from understudy.perform.model import PerformanceModel
 from understudy.perform.pose_model import clip_of_rows
 from understudy.perform.runtime.performer import Performer
@@ -112,6 +113,15 @@ class Performance:
     rig: PosedRig
     name: str = "performance"
     report: dict[str, Any] = field(default_factory=dict)
+    grounds: Array | None = None  # (F, 3) x, z and heading of the ground under each frame
+
+    def in_place(self) -> Performance:
+        """The same performance without its way over the ground: for programs that move the character themselves."""
+        skeleton = getattr(self.rig.character, "skeleton", None)
+        if self.grounds is None or skeleton is None or not self.grounds.any():
+            return self
+        rows = remove_travel(skeleton, self.rig.channels, self.rows, self.grounds)
+        return replace(self, rows=checks.freeze(rows), grounds=None)
 
     @property
     def seconds(self) -> float:
@@ -208,6 +218,7 @@ def run(
     rows: list[Array] = []
     events: list[ScriptEvent] = []
     times, labels = [], []
+    grounds = [performer.init(script.label, script.pose, seed).ground]
     skipped: tuple[str, ...] = ()
     guess = _estimate_frames(script)
     for frame in frames(script, performer, seed):
@@ -215,6 +226,7 @@ def run(
         events += frame.events
         times.append(frame.milliseconds)
         labels.append(frame.state.label)
+        grounds.append(frame.state.ground)
         skipped = frame.skipped
         if watch is not None:
             watch(frame)
@@ -226,7 +238,8 @@ def run(
         progress(len(rows), len(rows))
     report = {"script": script.path, "seed": seed} | _report(script.rate, tuple(events), times, labels, skipped)
     name = performer.rig.character.name if script.path in UNNAMED_SCRIPTS else Path(script.path).stem
-    return Performance(checks.freeze(np.stack(rows)), script.rate, tuple(events), performer.rig, name, report)
+    under = np.array([(ground.x, ground.z, ground.heading) for ground in grounds[:-1]])
+    return Performance(checks.freeze(np.stack(rows)), script.rate, tuple(events), performer.rig, name, report, under)
 
 
 def frames(script: Script, performer: Performer, seed: int = 0) -> Iterator[PerformedFrame]:
@@ -293,6 +306,12 @@ def describe_command(command: Command, names: Mapping[Place, str] | None = None)
     if isinstance(command, LookAt):
         at = command.at
         return at if isinstance(at, str) else (names or {}).get(at) or ", ".join(f"{x:g}" for x in at)
+    if isinstance(command, Go | TurnTo):
+        parts = [f"{command.speed:g} m/s"] if isinstance(command, Go) else []
+        parts += [] if command.heading is None else [f"{command.heading:g} degrees"]
+        if isinstance(command, TurnTo) and command.point is not None:
+            parts = ["to " + ", ".join(f"{x:g}" for x in command.point)]
+        return ", ".join(parts)
     for name in ("clip", "pose", "poses", "labels"):
         value = getattr(command, name, None)
         if value:

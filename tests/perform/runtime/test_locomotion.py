@@ -17,6 +17,8 @@ from understudy.perform.layers.footstep import LockState, step_lock
 from understudy.perform.library import ClipLibrary
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.runtime.state import PerformerState
+from understudy.perform.script import parse_script
+from understudy.perform.script_run import run
 from understudy.perform.training import FitSettings, fit_library
 
 RATE = 60.0
@@ -136,3 +138,32 @@ def test_a_scalar_spring_is_exact() -> None:
     value, rate = step_scalar(1.0, -2.0, 0.3, 0.2, 0.1)
     half = step_scalar(*step_scalar(1.0, -2.0, 0.3, 0.2, 0.05), 0.3, 0.2, 0.05)
     assert half == pytest.approx((value, rate), rel=1e-12)
+
+
+def test_a_script_goes_and_can_stay_in_place() -> None:
+    text = """
+        rate = 60
+        label = "Idle"
+        [[do]]
+        command = "go"
+        speed = 1.2
+        heading = 90
+        seconds = 3
+        [[do]]
+        command = "turn"
+        heading = 0
+        """
+    own = performer()
+    done = run(parse_script(text).check(own.model), own)
+    assert done.grounds is not None and done.grounds[-1, 0] > 1.5
+    assert np.degrees(done.grounds[-1, 2]) == pytest.approx(0, abs=8)
+    assert [event.what for event in done.events if event.place] == ["go", "turn"]
+    kept = done.in_place()
+    there, here = (own.rig.joints(rows)[..., :3, 3] for rows in (done.rows, kept.rows))
+    hips = NAMES.index("hips")
+    assert np.abs(here[:, hips, [0, 2]]).max() < 0.05 < there[-1, hips, 0]
+    assert np.allclose(
+        np.linalg.norm(here[:, hips] - here[:, 8], axis=1), np.linalg.norm(there[:, hips] - there[:, 8], axis=1)
+    )
+    with pytest.raises(InvalidInput, match="go, goes on until the next one"):
+        us.run_script(own.model, [us.Go(1.0)])

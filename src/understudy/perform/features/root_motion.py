@@ -199,6 +199,18 @@ def move_roots(skeleton: Skeleton, channels: Channels, rows: Array, grounds: Arr
             rows[:, turn] = quaternion.multiply(turns, rows[:, turn])
 
 
+def remove_travel(skeleton: Skeleton, channels: Channels, rows: Array, grounds: Array) -> Array:
+    """Rows (F, C) in place: as if the ground (F, 3) of every frame were the origin."""
+    back = np.zeros_like(grounds)
+    back[:, :2] = -grounds[:, :2]
+    result = rows.copy()
+    move_roots(skeleton, channels, result, back)
+    turned = np.zeros_like(grounds)
+    turned[:, 2] = -grounds[:, 2]
+    move_roots(skeleton, channels, result, turned)
+    return result
+
+
 def find_root(skeleton: Skeleton, channels: Channels, takes: Sequence[Array], rest: Array) -> RootJoint | None:
     """The joint that carries a character through its clips (F, C), or None where all stay in the same place.
 

@@ -34,7 +34,7 @@ from understudy.perform.runtime.state import BlendSource, PerformerState, SelfSt
 if TYPE_CHECKING:
     from understudy.perform.runtime.planner import Planner
 
-SPEED_SECONDS = 0.18  # time constant of the speed: within 10 % of any change after 0.7 s
+SPEED_SECONDS = 0.15  # time constant of the speed: from a run to half a walk within 10 % in a second
 HEADING_SECONDS, TURN_SECONDS = 0.24, 0.06  # the rate of turning follows the error in heading; critically damped
 GAIT_SECONDS, ACTIVITY_SECONDS = 0.1, 0.12  # time constants of changes of gait, and between standing and going
 MAX_LATERAL_HEIGHTS_PER_S2 = 3.0  # acceleration of a turn
