@@ -11,6 +11,7 @@ import pytest
 
 from understudy.errors import InvalidInput
 from understudy.perform.commands import Command, LookAt
+from understudy.perform.features.root_motion import GroundFrame
 from understudy.perform.runtime.state import CrossBridge, PerformanceEvent
 from understudy.perform.script import parse_script
 from understudy.perform.script_run import frames, run
@@ -26,6 +27,7 @@ class StandInState:
     label: str = "calm"
     main_source: Any = field(default_factory=lambda: SimpleNamespace(plan=()))
     event: tuple[Any, ...] = ()
+    ground: GroundFrame = field(default_factory=GroundFrame)
 
 
 class StandIn:

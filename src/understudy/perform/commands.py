@@ -450,6 +450,11 @@ class Go(Command):
     heading: float | None = None
     seconds: float | None = None
 
+    @property
+    def is_endless(self) -> bool:
+        """Whether it has no duration."""
+        return self.seconds is None
+
     def _check(self) -> None:
         if self.speed is None:
             raise InvalidInput("speed should be a number of at least 0, but is None")

@@ -555,7 +555,8 @@ def _foot_events(
 
 def layer_context(state: PerformerState, rate: float) -> LayerContext:
     """The context of one character's frame for its layers."""
-    frame, settings, memory = state.frame, state.live_settings, state.main_source.memory
+    frame, settings, source = state.frame, state.live_settings, state.main_source
+    goes = isinstance(source.current_segment, Locomote) and isinstance(source.memory, LocomotionState)
     return LayerContext(
         time=frame / rate,
         dt=1 / rate,
@@ -566,5 +567,5 @@ def layer_context(state: PerformerState, rate: float) -> LayerContext:
         label=state.label,
         places=tuple((source.label, source.x, source.weight(frame, rate)) for source in state.sources),
         blending=state.blending,
-        feet=memory.feet if isinstance(memory, LocomotionState) else None,
+        feet=source.memory.feet if goes else None,
     )
