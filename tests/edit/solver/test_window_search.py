@@ -121,6 +121,18 @@ def test_the_way_of_the_pointer_does_not_matter() -> None:
     assert difference < 0.04 * np.linalg.norm((-0.06, 0.06, 0.03))
 
 
+def test_a_release_gives_what_the_pointer_saw_last() -> None:
+    rig, curves, times = figure.rig(), walk(), np.linspace(0, 4, 241)
+    way = np.array([-0.06, 0.06, 0.03])
+    for held in ((), (Pin(Point("R hand")),)):
+        session = DragSession(rig, curves)
+        begun = session.begin(Edit([MovePoint(Point("L hand"), 2.1, by=(0, 0, 0))], held))
+        for share in np.linspace(0.1, 1, 10):
+            session.update(to=np.array(begun.places[0]) + share * way)
+        shown = paths(rig, session.curves, times)
+        assert np.abs(paths(rig, session.commit(), times) - shown).max() < 0.04 * np.linalg.norm(way)
+
+
 def test_turning_a_hand_moves_the_other_hardly() -> None:
     rig, curves = figure.rig(), walk()
     j = figure.NAMES.index("L hand")

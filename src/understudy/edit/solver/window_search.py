@@ -42,8 +42,8 @@ TERM_WEIGHT = 4e6  # of a stroke and other goals about paths, over all their row
 MAX_OFFSET_RAD = 2.8  # of an angle at any time: below the half turn at which a joint would end a turn further on
 LIMIT_MARGIN = 3e-3  # of a unit: limits are aimed at from inside, as their weight lets a little through
 LIMIT_SAMPLES_PER_S = 60.0
-MET_GAP = 2e-4  # sizes, radians: goals and constraints nearer than this are met for a waiting pointer
-MIN_GAIN = 0.01  # of the merit: a step that promises less ends the search
+# Of the merit: a step that promises less ends the search; more than that where a pointer waits.
+MIN_GAIN, MIN_WAITING_GAIN = 0.01, 0.04
 # Radians that a step may turn a column at most, at first and at least. The share of its promised gain that a step must
 # keep, and from which on the next may be longer; the factors of both.
 MAX_TURN, MIN_TURN = 0.6, 0.01
@@ -81,7 +81,6 @@ class WindowSearch:
         self.asked = join_targets(moves, self.paths, held)
         rows = (moves.rows, self.paths.rows, held.rows)
         self.weight = np.repeat([goal_weight, PATH_WEIGHT, hold_weight], rows)
-        self.hard = np.flatnonzero(np.repeat([True, False, True], rows))
         self.weight[moves.rows : moves.rows + self.paths.rows] *= np.repeat(_sample_shares(problem, self.paths), 3)
         self.bounds = _column_bounds(problem, self.asked.grid)
         counts = np.diff(self.variables.first)
@@ -122,7 +121,7 @@ class WindowSearch:
     def run(self, z: Array, iterations: int, patient: bool = True) -> tuple[Array, int]:
         """The variables of the minimum, and the number of steps, each of which measures the rows once.
 
-        Without patience the search ends as soon as goals and constraints are met.
+        Without patience it ends nearer to the minimum than an eye can see.
         """
         now = self.rows(z)
         merit = _merit(z, now)
@@ -131,7 +130,7 @@ class WindowSearch:
             now = self.rows(z) if outdated else now
             trial = self._bounded_step(now, z, trust, bent)
             expected = _merit(trial, now._replace(residual=now.residual - now.matrix @ (trial - z)))
-            if merit - expected <= MIN_GAIN * merit:
+            if merit - expected <= (MIN_GAIN if patient else MIN_WAITING_GAIN) * merit:
                 break
             steps += 1
             after = self.rows(trial, slopes=False)
@@ -145,8 +144,6 @@ class WindowSearch:
                 continue
             merit, z, outdated = lower, trial, True
             trust = min(MAX_TURN, TRUST_GROWTH * trust) if kept > GOOD_KEPT_SHARE else trust
-            if not patient and np.abs(after.residual[self.hard]).max(initial=0.0) < MET_GAP:
-                break
         return z, steps
 
     def _bounded_step(self, now: WindowRows, z: Array, trust: float, bent: bool) -> Array:
