@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +11,11 @@ import pytest
 import understudy as us
 from understudy import cast, storage
 from understudy.checks import Array
+from understudy.errors import BadFile
 from understudy.perform.layers.eye_drives import CLOSED_EYE_RATIO, lids_of
 from understudy.perform.layers.eyes import lid_columns, open_and_frontal
 from understudy.perform.library import ClipLibrary
+from understudy.perform.model import PerformanceModel
 from understudy.perform.runtime.label_runtime import calm_speed
 from understudy.perform.training import HOME_FRONT_QUANTILE, HOME_FRONT_RAD
 
@@ -56,6 +59,22 @@ def test_it_is_small_and_of_these_clips() -> None:
         step = np.ptp(features, axis=0).astype(float) / storage.PACKED_STEPS
         error = np.abs(learned.encoder.encode(take.rows) - features[segment.start : segment.stop])
         assert (error <= 0.51 * step + 1e-6).all(), REMAKE
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_damaged_byte_is_told_in_one_sentence_or_does_no_harm(seed: int, tmp_path: Path) -> None:
+    rng, data = np.random.default_rng(seed), bytearray(cast.model_file("dragon").read_bytes())
+    for place in rng.integers(len(data), size=1 + seed % 3):
+        data[place] ^= int(rng.integers(1, 256))
+    damaged = tmp_path / "dragon.understudy"
+    damaged.write_bytes(data)
+    try:
+        other = PerformanceModel.load(damaged)
+    except BadFile as error:
+        assert "\n" not in str(error) and "dragon.understudy" in str(error)
+    else:  # a byte of the zip that says nothing, such as a date
+        for label, space in model().model_.spaces.items():
+            assert np.array_equal(other.spaces[label].features, space.features)
 
 
 def test_it_performs_and_the_same_seed_is_the_same_idle() -> None:
