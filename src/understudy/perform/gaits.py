@@ -52,7 +52,7 @@ CONTACT_SOFTNESS_RATIO, LOW_FOOT_RATIO, SWING_CLEARANCE_RATIO = 0.004, 0.02, 0.0
 ROLL_DEPTH_RATIO, GROUND_TOLERANCE_RATIO = 0.05, 0.015
 # Of a leg's greatest length, at which it counts as straight; how often the body is low enough for that; of the height,
 # by which it is lowered at most.
-STRAIGHT_LEG_RATIO, DROP_QUANTILE, MAX_DROP_RATIO = 0.98, 0.98, 0.06
+STRAIGHT_LEG_RATIO, DROP_QUANTILE, MAX_DROP_RATIO = 0.965, 1.0, 0.06
 SWING_RISE_SHARE = 0.2  # of the swing, in which a foot reaches that clearance
 MIN_GAIT_HEIGHTS_PER_S = 0.15  # a slower cycle stands
 MIN_DIRECTION_RATIO = 0.25  # of their usual speed, that low feet go on average where they tell the direction
