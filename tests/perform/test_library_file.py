@@ -107,7 +107,26 @@ LABELS = '[labels]\na = ["Walk"]\n'
         ("character = 3\n" + LABELS, "character should be a text, but is 3"),
         ('character = "none.glb"\n' + LABELS, "none.glb: there is no such file"),
         ('character = "dragom"\n' + LABELS, "dragom: there is no such file"),
-        (HERO, r"\[labels\] should give at least one label"),
+        (HERO + "[labels]", r"\[labels\] should give at least one label"),
+        (HERO + "behaviours = 3", r"behaviours should be a table \[behaviours\]"),
+        (HERO + '[behaviours]\nWlak = "act"', r"there is no clip 'Wlak' \(did you mean 'Walk'\?\)"),
+        (
+            HERO + '[behaviours]\nWalk = "loop"',
+            "there is no kind 'loop'; available: 'cycle', 'act', 'pose', 'hover', 'ign",
+        ),
+        (HERO + "[behaviours]\nWalk = 3", "behaviour 'Walk' should be a kind or a table of kind, from, .* but is 3"),
+        (HERO + "[behaviours]\nWalk = { sped = 2 }", r"'sped' \(did you mean 'speed'\?\)"),
+        (HERO + "[behaviours]\nWalk = { speed = 0 }", "speed of behaviour 'Walk' should be a finite number above zero"),
+        (HERO + '[behaviours]\nWalk = { from = "x" }', "from of behaviour 'Walk' should be seconds, but is 'x'"),
+        (HERO + "[behaviours]\nWalk = { to = 9 }", "within its clip, 0 to 0.79.* s, but goes from 0 to 9 s"),
+        (HERO + "[behaviours]\nWalk = { from = 0.5, to = 0.2 }", "to a later one within its clip"),
+        (HERO + '[behaviours]\nWalk = { returns = "Rnu" }', r"'Rnu' \(did you mean 'Run'\?\)"),
+        (HERO + '[behaviours]\nWalk = { ends = "hold" }', "there is no end of behaviour 'Walk' 'hold'"),
+        (
+            HERO + '[behaviours]\nWalk = { kind = "cycle", ends = "stay" }',
+            "behaviour 'Walk' has ends, which only an act has, but its kind is cycle",
+        ),
+        (HERO + '[behaviours]\n"*" = "pose"', "should have a clip that moves, but has none: 'Walk', 'Run', 'Cheer'"),
         (HERO + "labels = 3", r"labels should be a table \[labels\], but is 3"),
         (HERO + "[labels]\na = []", "label 'a' should have at least one clip, but has none"),
         (HERO + "[labels]\na = 3", "label 'a' should be a list of texts, but is 3"),
@@ -159,3 +178,28 @@ def test_captured_motion_of_several_files(tmp_path: Path) -> None:
     assert [take.clip for take in library.takes] == ["79_70", "79_71", "79_72", "79_69"]
     assert library.rate == 30
     assert any("inserted pose" in note for note in library.notes)
+
+
+def test_behaviours_are_told(folder: Path) -> None:
+    """What the file tells holds, whatever the motion looks like; the later of two lines wins."""
+    library = read(
+        folder,
+        HERO
+        + """
+        [behaviours]
+        "*" = "act"
+        Walk = { kind = "cycle", from = 0.25, to = 0.75, speed = 1.5 }
+        Run = { ends = "stay" }
+        Cheer = "ignore"
+        """,
+    )
+    assert library.labels == ("Walk", "Run")
+    walk, run = library.behaviours["Walk"], library.behaviours["Run"]
+    assert (walk.kind, walk.start, walk.stop, walk.period, walk.speed) == ("cycle", 0.25, 0.75, 0.5, 1.5)
+    assert (run.kind, run.stays, run.certainty) == ("act", True, 1.0)
+    returns = read(folder, HERO + '[behaviours]\nWalk = { kind = "act", returns = "Run" }')
+    assert returns.behaviours["Walk"].returns == "Run"
+
+
+def test_without_labels_each_clip_is_one(folder: Path) -> None:
+    assert read(folder, HERO).labels == ("Walk", "Run", "Cheer")

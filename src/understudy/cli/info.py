@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,7 +35,7 @@ def command(
     skeleton: str | None,
     source_format: str | None,
 ) -> None:
-    """What is in INPUT: characters, clips, and what was dropped; of a model its labels, bridges and poses."""
+    """What is in INPUT: characters, clips, and what was dropped; of a model its labels with kinds, bridges, poses."""
     if is_model(input):
         _model(input, as_json, quiet)
         return
@@ -125,44 +124,57 @@ def _model(path: str, as_json: bool, quiet: bool) -> None:
 
 def model_facts(model: PerformanceModel) -> dict[str, Any]:
     """The facts of a model, ready for JSON."""
+    from understudy.perform.behaviours import ACT, CYCLE, MIN_SURE
+
     rows = []
     for label, space in model.spaces.items():
+        segment, behaviour = model.label_behaviour(label)
         bridges = [pair for pair in model.bridges if label in (pair.first, pair.second)]
-        rows.append(
-            {
-                "label": label,
-                "clips": [segment.clip for segment in space.segments],
-                "frames": len(space),
-                "seconds": round(len(space) / space.rate, 3),
-                "dimensions": int(space.mapping.outputs),
-                "bridges": sum(len(pair) for pair in bridges if not pair.wide),
-                "nearest_gap": round(min((float(pair.gaps.min()) for pair in bridges), default=0.0), 6),
-            }
-        )
+        row: dict[str, Any] = {"label": label, "kind": behaviour.kind, "certainty": round(behaviour.certainty, 2)}
+        if behaviour.kind == CYCLE:
+            row |= {"period": round(behaviour.period, 3)}
+        elif behaviour.kind == ACT:
+            row |= {"returns": behaviour.returns, "stays": behaviour.stays}
+        if behaviour.kind in (CYCLE, ACT):
+            row |= {"plays": segment.clip, "speed": behaviour.speed}
+        row |= {
+            "clips": [segment.clip for segment in space.segments],
+            "frames": len(space),
+            "seconds": round(len(space) / space.rate, 3),
+            "dimensions": int(space.mapping.outputs),
+            "bridges": sum(len(pair) for pair in bridges if not pair.wide),
+            "nearest_gap": round(min(float(pair.gaps.min()) for pair in bridges), 6) if bridges else None,
+        }
+        rows.append(row)
     return {
         "labels": rows,
         "rate": model.rate,
         "latent_dimensions": int(next(iter(model.spaces.values())).mapping.dimensions),
         "features": len(model.encoder.names),
         "poses": list(model.poses),
+        "unsure": [row["label"] for row in rows if row["certainty"] < MIN_SURE],
         "routes": _routes(model),
         "notes": list(model.notes),
     }
 
 
 def model_table(row: dict[str, Any]) -> list[str]:
-    """The lines of a model's table: its labels, then the routes between them."""
+    """The lines of a model's table: its labels with their kinds, then those that are not sure, then the routes."""
     width = max([5, *(len(each["label"]) for each in row["labels"])])
-    lines = [f"  {'label':<{width}}  frames  clips  seconds  dims  bridges"]
+    lines = [f"  {'label':<{width}}  kind   frames  clips  seconds  dims  bridges"]
     for each in row["labels"]:
         lines.append(
-            f"  {each['label']:<{width}}  {each['frames']:6d}  {len(each['clips']):5d}  {each['seconds']:7.1f}"
-            f"  {each['dimensions']:4d}  {each['bridges']:7d}"
+            f"  {each['label']:<{width}}  {each['kind']:<5}  {each['frames']:6d}  {len(each['clips']):5d}"
+            f"  {each['seconds']:7.1f}  {each['dimensions']:4d}  {each['bridges']:7d}{_after(each)}"
         )
+    if row["unsure"]:
+        doubts = [each for each in row["labels"] if each["label"] in row["unsure"]]
+        listed = ", ".join(f"{each['label']} ({each['kind']}, {each['certainty']:.0%})" for each in doubts)
+        lines.append(f"  not sure of the kind of {listed}; a library file can tell it under [behaviours]")
     routes = row["routes"]
-    if len(row["labels"]) > 1:
-        direct, over, wide = routes["direct"], routes["over_others"], len(routes["wide"])
-        lines.append(f"  ways between labels: {direct} direct, {over} over other labels, {wide} without a near pose")
+    direct, over, wide = routes["direct"], routes["over_others"], len(routes["wide"])
+    if direct + over + wide:
+        lines.append(f"  ways between moods: {direct} direct, {over} over other labels, {wide} without a near pose")
     if routes["wide"]:
         pairs = ", ".join(f"{a}-{b}" for a, b in routes["wide"][:6])
         more = f" and {wide - 6} more" if wide > 6 else ""
@@ -170,9 +182,16 @@ def model_table(row: dict[str, Any]) -> list[str]:
     return lines
 
 
+def _after(row: dict[str, Any]) -> str:
+    """What follows the act of a label, where it does not return to where it came from."""
+    if row.get("stays"):
+        return "  stays"
+    return f"  then {row['returns']}" if row.get("returns") else ""
+
+
 def _routes(model: PerformanceModel) -> dict[str, Any]:
-    """Pairs of labels with a direct bridge, pairs with a route over others, and pairs with a wide bridge."""
-    routes = {(a, b): model.route(a, b) for a, b in itertools.combinations(model.labels, 2)}
+    """Pairs of labels that are hovered in: with a direct bridge, with a route over others, and with a wide bridge."""
+    routes = {(pair.first, pair.second): model.route(pair.first, pair.second) for pair in model.bridges}
     wide = [list(pair) for pair, route in routes.items() if any(bridges.wide for bridges in route)]
     direct = sum(len(route) == 1 and not route[0].wide for route in routes.values())
     return {"direct": direct, "over_others": len(routes) - direct - len(wide), "wide": wide}

@@ -146,11 +146,7 @@ def _size(space: PoseSpace) -> float:
 
 def route(bridges: Iterable[Bridges], start: str, goal: str) -> tuple[Bridges, ...]:
     """The bridges to cross, one after the other, from one label to another; none where they are the same."""
-    return pick_route(routes_from(bridges_by_label(bridges), start), start, goal)
-
-
-def pick_route(routes: Mapping[str, tuple[Bridges, ...]], start: str, goal: str) -> tuple[Bridges, ...]:
-    """The route to a goal among those from `start`; `InvalidInput` where there is none."""
+    routes = routes_from(bridges_by_label(bridges), start)
     if goal not in routes:
         raise InvalidInput(f"no bridges lead from label {start!r} to label {goal!r}")
     return routes[goal]

@@ -16,6 +16,7 @@ from understudy.character.rig import PosedRig, rig_of
 from understudy.checks import Array
 from understudy.errors import InvalidInput, join_names
 from understudy.maths import quaternion, resample
+from understudy.perform.behaviours import IGNORE, POSE, Behaviour, BehaviourRule, find_behaviours
 from understudy.perform.features.encoder import check_excluded
 from understudy.perform.features.root_motion import RootJoint, find_root
 
@@ -64,8 +65,9 @@ class LabelledClip:
 class ClipLibrary:
     """One character, its rig, and training clips of it at one rate.
 
-    `poses` are rows (C,) by name; `excluded_columns` are patterns of channels that are not learned (`eyes.*`); `source`
-    is the file of the clips and `origin` that of the character; `notes` has a line for everything changed or left out.
+    `behaviours` say what each clip does; clips without motion are among the poses and not among the takes. `poses` are
+    rows (C,) by name; `excluded_columns` are patterns of channels that are not learned (`eyes.*`); `source` is the file
+    of the clips and `origin` that of the character; `notes` has a line for everything changed or left out.
     """
 
     character: Character
@@ -77,6 +79,7 @@ class ClipLibrary:
     source: str = ""
     notes: tuple[str, ...] = ()
     origin: str = ""
+    behaviours: Mapping[str, Behaviour] = field(default_factory=dict)  # by clip
 
     @classmethod
     def from_asset(
@@ -93,8 +96,8 @@ class ClipLibrary:
 
         `labels` gives clip names, or patterns such as `happy_*`, for each label; without it the clips' own labels hold,
         and a clip that has none is a label of its own. `rate` is frames a second; without it that of most clips, at
-        most 30. Without `labels`, clips of one frame become poses and clips of other characters are left out. `apart`
-        are patterns of channels that are not learned.
+        most 30. Clips without motion become poses; clips that cannot be used are left out with a note. `apart` are
+        patterns of channels that are not learned.
         """
         if not asset.characters:
             raise InvalidInput(f"{source or 'this'} has no character; a library file can give one to its clips")
@@ -103,14 +106,14 @@ class ClipLibrary:
         if not asset.animations:
             raise InvalidInput(f"{source or 'this'} has no clips, but learning needs at least one")
         if labels is None:
-            entries = _entries_by_own_label(asset, rig, notes)
+            entries = entries_by_own_label(asset, rig, notes)
         else:
             entries = [
                 LabelledClip(label, animation.name, animation)
                 for label, names in labels.items()
                 for animation in _select_animations(asset, label, names)
             ]
-        return build_library(rig, entries, rate, apart, poses, source, notes, strict=labels is not None)
+        return build_library(rig, entries, rate, apart, poses, source, notes)
 
     def __repr__(self) -> str:
         frames = sum(map(len, self.takes))
@@ -141,38 +144,56 @@ def build_library(
     poses: Mapping[str, Array] | None,
     source: str,
     notes: list[str],
-    strict: bool,
+    rules: Mapping[str, BehaviourRule] | None = None,
 ) -> ClipLibrary:
-    """The library of chosen animations; where `strict`, a label without a clip of two frames is an error."""
+    """The library of chosen animations; `rules` tell what clips do, by name.
+
+    A clip that cannot be used is left out, and one without motion is a pose; `InvalidInput` if no clip is left.
+    """
     width = rig.channels.width
     check_excluded(rig.channels, apart)
     known = {str(name): checks.array(row, f"pose {name!r}", (width,)) for name, row in (poses or {}).items()}
+    rules = rules or {}
+    entries = [entry for entry in entries if rules.get(entry.name, BehaviourRule()).kind != IGNORE]
     animations = {entry.name: entry.animation for entry in entries}
     rate = common_rate(animations.values()) if rate is None else checks.positive(rate, "rate")
     times = {name: times_of(animation, rate) for name, animation in animations.items()}
     _check_size(sum(map(len, times.values())), width)
-    rows = {name: rows_of(rig, animation, times[name], name) for name, animation in animations.items()}
-    short = [name for name in rows if len(rows[name]) < 2]
+    rows, refused = _rows_by_name(rig, animations, times)
+    labels = {entry.name: entry.label for entry in reversed(entries)}
+    behaviours = find_behaviours(rig, rows, labels, rate, rules)
+    still = [name for name, behaviour in behaviours.items() if behaviour.kind == POSE]
     takes = tuple(
         TrainingClip(entry.name, entry.label, rows[entry.name], rate, float(times[entry.name][0]))
         for entry in entries
-        if entry.name not in short
+        if entry.name in rows and entry.name not in still
     )
-    labels = dict.fromkeys(entry.label for entry in entries)
-    for label in labels if strict else ():
-        if all(take.label != label for take in takes):
-            names = join_names(entry.name for entry in entries if entry.label == label)
-            raise InvalidInput(f"label {label!r} should have a clip of two frames or more, but {names} has only one")
     if not takes:
-        of_one_frame = f", but {join_names(short)} has only one" if short else ""
-        raise InvalidInput(f"{source or 'a library'} should have a clip of two frames or more{of_one_frame}")
-    for name in short:
-        known.setdefault(name, rows[name][0])
-    notes = [*notes, *_notes(rig, animations, rate, short)]
-    return ClipLibrary(rig.character, rig, takes, rate, known, tuple(apart), source, tuple(notes), source)
+        reason = f": {join_names(still)} stand{'s' * (len(still) == 1)} still" if still else ""
+        reason = f": {next(iter(refused.values()))}" if refused and not still else reason
+        raise InvalidInput(f"{source or 'a library'} should have a clip that moves, but has none{reason}")
+    moving = {take.label for take in takes}
+    for name in still:
+        known.setdefault(labels[name] if labels[name] not in moving else name, rows[name][0])
+    animations = {name: animation for name, animation in animations.items() if name in rows}
+    notes = [*notes, *refused.values(), *_notes(rig, animations, rate, still)]
+    return ClipLibrary(rig.character, rig, takes, rate, known, tuple(apart), source, tuple(notes), source, behaviours)
 
 
-def _entries_by_own_label(asset: Asset, rig: PosedRig, notes: list[str]) -> list[LabelledClip]:
+def _rows_by_name(
+    rig: PosedRig, animations: Mapping[str, Animation], times: Mapping[str, Array]
+) -> tuple[dict[str, Array], dict[str, str]]:
+    """Rows (F, C) of each animation that can be used, and a note for each that cannot."""
+    rows, refused = {}, {}
+    for name, animation in animations.items():
+        try:
+            rows[name] = rows_of(rig, animation, times[name], name)
+        except InvalidInput as error:
+            refused[name] = f"clip {name!r} was left out: {error}"
+    return rows, refused
+
+
+def entries_by_own_label(asset: Asset, rig: PosedRig, notes: list[str]) -> list[LabelledClip]:
     """Entries of every animation that moves the character, under its own labels or its own name."""
     animations = [animation for animation in asset.animations if rig.is_moved_by(animation)]
     others = [animation.name for animation in asset.animations if animation not in animations]
@@ -217,18 +238,18 @@ def _check_size(frames: int, width: int) -> None:
         )
 
 
-def _notes(rig: PosedRig, animations: Mapping[str, Animation], rate: float, short: Sequence[str]) -> list[str]:
+def _notes(rig: PosedRig, animations: Mapping[str, Animation], rate: float, still: Sequence[str]) -> list[str]:
     """A line for everything that was resampled, left out or unmatched."""
     notes = []
-    other = {name: a.rate for name, a in animations.items() if abs(a.rate - rate) > 1e-9 and name not in short}
+    other = {name: a.rate for name, a in animations.items() if abs(a.rate - rate) > 1e-9 and name not in still}
     if other:
         rates = ", ".join(f"{value:g}" for value in sorted(set(other.values())))
         notes.append(f"clips of {rates} frames a second were sampled at {rate:g}: {join_names(other)}")
     inserted = [name for name, animation in animations.items() if has_inserted_frame(animation)]
     if inserted:
         notes.append(f"the first frame, an inserted pose far from the rest, was left out of {join_names(inserted)}")
-    if short:
-        notes.append(f"clips of one frame are poses, not motion: {join_names(short)}")
+    if still:
+        notes.append(f"clips without motion are poses, not labels: {join_names(still)}")
     for name, animation in animations.items():
         lost = rig.unmatched_channels(animation.channels)
         if lost:

@@ -11,7 +11,14 @@
     [poses]
     smirk = "Cheer@1.2"                 # clip and seconds after its first frame
 
-Paths are relative to the file.
+    [behaviours]                        # where what was found from the motion is not what is wanted
+    Walk = "cycle"                      # cycle, act, pose, hover or ignore; patterns as in [labels]
+    "Death*" = { kind = "act", ends = "stay" }
+    Sit = { returns = "Sitting" }       # the label that follows an act
+    Run = { from = 0.2, to = 0.9, speed = 1.1 }
+
+Paths are relative to the file. Without [labels] each clip of the character's file is a label of its own. Where several
+lines of [behaviours] match a clip, the later one holds.
 """
 
 from __future__ import annotations
@@ -19,7 +26,8 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +39,13 @@ from understudy.character.rig import PosedRig, rig_of
 from understudy.checks import Array
 from understudy.errors import BadFile, FileError, InvalidInput
 from understudy.formats import registry
+from understudy.perform.behaviours import IGNORE, KINDS, BehaviourRule
 from understudy.perform.library import (
     Animation,
     ClipLibrary,
     LabelledClip,
     build_library,
+    entries_by_own_label,
     match_animations,
     rows_of,
     times_of,
@@ -44,7 +54,9 @@ from understudy.perform.library import (
 MAX_FILE_BYTES = 1 << 20
 MAX_FILES = 1000
 MAX_ENTRIES = 10_000
-KEYS = ("character", "rate", "exclude", "labels", "poses")
+KEYS = ("character", "rate", "exclude", "labels", "poses", "behaviours")
+RULE_KEYS = ("kind", "from", "to", "speed", "returns", "ends")
+ENDS = ("return", "stay")
 
 Opener = Callable[[str], Asset]
 
@@ -82,15 +94,20 @@ class _LibraryReader:
         asset = self.open(origin)
         rig = rig_of(asset.character())
         labels = _table(text, "labels")
-        if not labels:
+        notes: list[str] = []
+        if "labels" not in text and asset.animations:
+            entries = entries_by_own_label(asset, rig, notes)
+        elif not labels:
             raise InvalidInput("[labels] should give at least one label with its clips, but gives none")
-        entries = [entry for label, names in labels.items() for entry in self._entries(asset, label, names)]
+        else:
+            entries = [entry for label, names in labels.items() for entry in self._entries(asset, label, names)]
         if len(entries) > MAX_ENTRIES:
             raise InvalidInput(f"the labels should have at most {MAX_ENTRIES:,} clips, but have {len(entries):,}")
         rate = text.get("rate") if rate is None else rate
         exclude = [_text(item, "an entry of exclude") for item in _list(text.get("exclude", []), "exclude")]
         poses = {name: self._pose(asset, rig, name, place) for name, place in _table(text, "poses").items()}
-        library = build_library(rig, entries, rate, exclude, poses, str(self.path), [], strict=True)
+        rules = _rules(_table(text, "behaviours"), entries)
+        library = build_library(rig, entries, rate, exclude, poses, str(self.path), notes, rules)
         return replace(library, origin=origin)
 
     def _entries(self, own: Asset, label: str, names: Any) -> Iterator[LabelledClip]:
@@ -173,6 +190,62 @@ class _LibraryReader:
         if not 0 <= time <= length + 0.5 / animations[0].rate:
             raise InvalidInput(f"{what} should lie within its clip, 0 to {length:g} s, but is at {time:g} s")
         return rows_of(rig, animations[0], np.array([times[0] + time]), clip)[0]
+
+
+def _rules(table: dict[str, Any], entries: list[LabelledClip]) -> dict[str, BehaviourRule]:
+    """What the table [behaviours] tells of each clip of the library."""
+    animations = {entry.name: entry.animation for entry in entries}
+    labels = dict.fromkeys(entry.label for entry in entries)
+    rules: dict[str, BehaviourRule] = {}
+    for pattern, value in table.items():
+        clips = [name for name in animations if pattern in (name, name.rpartition("|")[2])]
+        clips = clips or [
+            name for name in animations if fnmatchcase(name, pattern) or fnmatchcase(name.rpartition("|")[2], pattern)
+        ]
+        if not clips:
+            checks.one_of(pattern, "clip", animations)
+        for clip in clips:
+            times = times_of(animations[clip], animations[clip].rate)
+            rule = _rule(f"behaviour {pattern!r}", value, labels, float(times[-1] - times[0]))
+            told = {name: item for name, item in asdict(rule).items() if item is not None}
+            rules[clip] = replace(rules.get(clip, BehaviourRule()), **told)
+    return rules
+
+
+def _rule(what: str, value: Any, labels: dict[str, None], length: float) -> BehaviourRule:
+    """What one line of [behaviours] tells of a clip of `length` seconds."""
+    value = {"kind": value} if isinstance(value, str) else value
+    if not isinstance(value, dict) or not value:
+        raise InvalidInput(f"{what} should be a kind or a table of {', '.join(RULE_KEYS)}, but is {value!r}")
+    for key in value:
+        checks.one_of(key, f"key of {what}", RULE_KEYS)
+    kind = value.get("kind")
+    if kind is not None:
+        checks.one_of(kind, "kind", (*KINDS, IGNORE))
+    for key in ("returns", "ends"):
+        if key in value and kind not in (None, "act"):
+            raise InvalidInput(f"{what} has {key}, which only an act has, but its kind is {kind}")
+    start, stop = (_seconds(value.get(key), f"{key} of {what}") for key in ("from", "to"))
+    first, last = start or 0.0, length if stop is None else stop
+    if not 0 <= first < last <= length + 1e-6:
+        raise InvalidInput(
+            f"{what} should go from a moment to a later one within its clip, 0 to {length:g} s, "
+            f"but goes from {first:g} to {last:g} s"
+        )
+    speed = checks.positive(value["speed"], f"speed of {what}") if "speed" in value else None
+    returns = value.get("returns")
+    if returns is not None:
+        checks.one_of(returns, f"label that {what} returns to", labels)
+    ends = value.get("ends")
+    if ends is not None:
+        checks.one_of(ends, f"end of {what}", ENDS)
+    return BehaviourRule(kind, start, stop, speed, returns, None if ends is None else ends == "stay")
+
+
+def _seconds(value: Any, what: str) -> float | None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise InvalidInput(f"{what} should be seconds, but is {value!r}")
+    return None if value is None else float(value)
 
 
 def _parse_toml(path: Path) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class PerformanceModel:
 
     encoder: PoseEncoder
     spaces: Dictionary[str, PoseSpace]  # by label
-    bridges: tuple[Bridges, ...]  # one for each pair of labels
+    bridges: tuple[Bridges, ...]  # one for each pair of labels that are hovered in
     weights: Array  # (E,) of `features.weights.FeatureWeights`
     metric: Array  # (E,) metres of root mean square over the vertices, for each unit of a feature
     poses: Dictionary[str, Array] = field(default_factory=dict)  # name -> features (E,)
@@ -80,10 +80,28 @@ class PerformanceModel:
         return segments[number], behaviour
 
     def route(self, start: str, goal: str) -> tuple[Bridges, ...]:
-        """The bridges to cross from one label to another."""
+        """The bridges to cross from one label to another.
+
+        They lead over labels that are hovered in. From or to a cycle or an act there is one direct bridge, found when
+        it is first asked for: a route never plays an act on its way.
+        """
+        if start == goal:
+            return ()
         if start not in self._routes:
             self._routes[start] = bridges.routes_from(self._bridges_by_label, start, self._label_costs)
-        return bridges.pick_route(self._routes[start], start, goal)
+        if goal not in self._routes[start]:
+            self._routes[start][goal] = (self._find_bridges(*sorted((start, goal), key=self.labels.index)),)
+        return self._routes[start][goal]
+
+    def _find_bridges(self, first: str, second: str) -> Bridges:
+        pair = first, second
+        if pair not in self._direct_bridges:
+            self._direct_bridges[pair] = bridges.find_bridges(self.space(first), self.space(second), self.weights)
+        return self._direct_bridges[pair]
+
+    @cached_property
+    def _direct_bridges(self) -> dict[tuple[str, str], Bridges]:
+        return {}
 
     @cached_property
     def _bridges_by_label(self) -> dict[str, list[tuple[Bridges, float]]]:

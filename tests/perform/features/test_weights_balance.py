@@ -5,7 +5,7 @@ import pytest
 from tests.learned import lamp_library
 
 from understudy import cast
-from understudy.character import rig
+from understudy.character import Character, Mesh, Part, Skeleton, SkinBinding, rig
 from understudy.perform.features.encoder import PoseEncoder
 from understudy.perform.features.weights import carrier_joint, feature_influence, weigh_features
 
@@ -51,7 +51,17 @@ def test_components_explain_their_share_of_every_look(lamp) -> None:
 
 def test_a_head_carries_a_dragon() -> None:
     dragon = cast.load("dragon").character()
-    assert dragon.skeleton.names[carrier_joint(dragon)] == "Head"
+    head = carrier_joint(dragon)
+    assert head is not None and dragon.skeleton.names[head] == "Head"
+
+
+def test_a_scene_of_separate_parts_has_no_carrier() -> None:
+    """Nine boxes that hang on nothing used to end the learning."""
+    joints = [f"box{number}" for number in range(9)]
+    skeleton = Skeleton(joints, [-1] * 9, np.zeros((9, 3)))
+    mesh = Mesh("box", np.eye(3), [[0, 1, 2]])
+    parts = [Part(name, mesh, SkinBinding.rigid(number, 3)) for number, name in enumerate(joints)]
+    assert carrier_joint(Character("boxes", skeleton, parts)) is None
 
 
 def test_brows_count_beside_a_neck() -> None:

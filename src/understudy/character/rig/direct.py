@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -93,15 +94,35 @@ class DirectRig(PosedRig):
             start = stop
         return result
 
-    def _skin_part(self, number: int, part: Part, values: Array, world_from_joint: Array) -> Array:
+    def points(self, values: Array, vertices: Sequence[int]) -> Array:
+        """(F, N, 3) float32 some vertices in the world for (F, C) rows; no others are computed."""
+        values, chosen = self._rows(values), np.asarray(vertices, np.int64)
+        world_from_joint = self.joints(values)
+        result = np.empty((len(values), len(chosen), 3), np.float32)
+        start = 0
+        for number, part in enumerate(self.character.parts):
+            stop = start + len(part.mesh.vertices)
+            inside = np.flatnonzero((chosen >= start) & (chosen < stop))
+            if len(inside):
+                result[:, inside] = self._skin_part(number, part, values, world_from_joint, chosen[inside] - start)
+            start = stop
+        return result
+
+    def _skin_part(
+        self, number: int, part: Part, values: Array, world_from_joint: Array, chosen: Array | None = None
+    ) -> Array:
+        """(F, V, 3) vertices of a part, or only those of the numbers `chosen`."""
         skin = part.skin
         points = part.mesh.vertices
         if part.mesh.shapes is not None:
             weights = values[:, self.channels.slice(part.name, "weights")]
             points = blend_shapes.add_shapes(points, self._shape_data[number], part.mesh.shapes.target_weights(weights))
+        influences, weights = skin.influences, skin.weights
+        if chosen is not None:
+            points, influences, weights = points[..., chosen, :], influences[chosen], weights[chosen]
         world_from_mesh = world_from_joint[:, skin.joints] @ skin.inverse_binds
         blend = dual_quaternion.dual_blend if skin.method == "dual" else linear.linear_blend
-        return blend(points, skin.influences, skin.weights, world_from_mesh)
+        return blend(points, influences, weights, world_from_mesh)
 
     @cached_property
     def _shape_data(self) -> dict[int, Any]:

@@ -117,8 +117,8 @@ def _regions(character: Character, count: int) -> Array:
     return every[:, :: every.shape[1] // MAX_SAMPLED_POINTS + 1] if masks else every
 
 
-def carrier_joint(character: Character) -> int:
-    """The deepest joint that carries most of the mesh, or of the joints where there is none."""
+def carrier_joint(character: Character) -> int | None:
+    """The deepest joint that carries most of the mesh, or of the joints where there is none; None: several share it."""
     skeleton = character.skeleton
     load = np.zeros(len(skeleton))
     for part in character.parts:
@@ -127,6 +127,8 @@ def carrier_joint(character: Character) -> int:
         load += 1
     carried = load @ _descendant_matrix(skeleton)
     heavy = np.flatnonzero(carried >= MIN_CARRIER_MESH_SHARE * load.sum())
+    if not len(heavy):
+        return None
     depths = [len(skeleton.ancestors(int(joint))) for joint in heavy]
     return int(heavy[int(np.argmax(depths))])
 
