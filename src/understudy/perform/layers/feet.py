@@ -167,7 +167,7 @@ class Feet:
         places = every.places(worlds)
         lowest = np.minimum.reduceat(places[:, 1], bounds).tolist()
         known = footstep.blend_contacts(self.labels, moment.places).tolist()
-        held = moment.blending or not moment.played
+        held = moment.blending or not (moment.played or moment.cycles)
         count = len(self.legs)
         feet, moves = list(before), [(0.0, 0.0, 0.0)] * count
         # the foot with the largest error goes first
@@ -181,12 +181,15 @@ class Feet:
             may_lift = not up[self.pair_indices[i]] and sum(up) - up[i] < max(1, count // 2)
             feet[i], moves[i] = footstep.step(feet[i], seen, sole.floor, self.size, may_lift, moment.time, moment.dt)
         changed = row.copy()
+        if not held and not state.locks and not any(any(move) for move in moves):
+            # a clip as it is made keeps its legs, which may be longer or bent further than elsewhere
+            return state._replace(feet=tuple(feet), before=(*state.before[-1:], changed)), changed
         for i, leg in enumerate(self.legs):
             feet[i] = feet[i]._replace(strain=leg.put(changed, worlds, moves[i]))
             if state.locks:
                 leg.turn(changed, worlds, state.locks[i].turn)
-        if len(state.before) == 2:
-            self._limit_velocity_change(state.before, changed, 1 / moment.dt)
+        if held and len(state.before) == 2:  # a clip as it is made has its own legs
+            self._limit_velocity_change(state.before, row, changed, 1 / moment.dt)
         return state._replace(feet=tuple(feet), before=(*state.before[-1:], changed)), changed
 
     def _step_plan(self, state: FeetState, row: Array, plan: FootPlan, dt: float) -> tuple[FeetState, Array]:
@@ -260,13 +263,15 @@ class Feet:
             if old.started and old.in_the_air(sole.floor, self.size) and not new.in_the_air(sole.floor, self.size)
         ]
 
-    def _limit_velocity_change(self, before: tuple[Array, ...], row: Array, rate: float) -> None:
+    def _limit_velocity_change(self, before: tuple[Array, ...], pose: Array, row: Array, rate: float) -> None:
         """Keep the velocity of the legs of a row (C,) where it would change more suddenly than in any clip, in place.
 
         A leg that is bent as in no clip may have two solutions, and would alternate between them from frame to frame.
+        Where the `pose` (C,) without this layer is as sudden by itself, nothing is cut: legs would be left behind.
         """
         past_and_last = np.stack(before)
-        if self.bound.excess(past_and_last, row[None], rate)[0] <= 1:
+        own, excess_now = self.bound.excess(past_and_last, np.stack([pose, row]), rate)
+        if excess_now <= max(1.0, float(own)):
             return
         count = 10 * len(self.rig.character.skeleton)
         past, last, now = (values[:count].reshape(-1, 10)[self._leg_joints] for values in (*before, row))

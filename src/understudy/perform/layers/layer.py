@@ -40,6 +40,7 @@ class LayerContext(NamedTuple):
     label: str = ""
     places: tuple[tuple[str, Array, float], ...] = ()  # label, latent (Q,) and weight of each blend source
     blending: bool = False  # whether the motion before the last switch is still visible
+    cycles: bool = False  # whether a cycle is shown, whose feet stand and slide as the clip's do
     feet: FootPlan | None = None  # where the feet belong, while the character goes somewhere
 
     @property

@@ -567,5 +567,6 @@ def layer_context(state: PerformerState, rate: float) -> LayerContext:
         label=state.label,
         places=tuple((source.label, source.x, source.weight(frame, rate)) for source in state.sources),
         blending=state.blending,
+        cycles=isinstance(state.main_source.current_segment, RideCycle),
         feet=source.memory.feet if goes else None,
     )
