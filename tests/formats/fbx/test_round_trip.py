@@ -9,10 +9,23 @@ import pytest
 from tests.fuzz.seeds import small_asset
 
 import understudy as us
-from understudy.character import Asset, Channel, Character, Clip, Curve, Curves, Skeleton
+from understudy.character import (
+    Asset,
+    Channel,
+    Character,
+    Clip,
+    Curve,
+    Curves,
+    Part,
+    Skeleton,
+    SkinBinding,
+    kinematics,
+)
 from understudy.character.curve import BEZIER, LINEAR, STEP
 from understudy.character.rig import DirectRig
 from understudy.formats import read, write
+from understudy.formats.fbx.document import load
+from understudy.formats.fbx.scene import FbxScene
 
 SIZE_TOLERANCE = 1e-5  # of the character's size; weights of tangents have four decimals
 
@@ -147,3 +160,36 @@ def test_what_cannot_be_held_is_said(tmp_path: Path) -> None:
     assert any("kind controls were lost (1)" in note for note in notes)
     assert any("without a joint or shape here were lost (1)" in note for note in notes)
     assert any("'take' was lost" in note for note in notes)
+
+
+def test_bones_are_bound_where_they_rest_although_a_root_is_scaled(tmp_path: Path) -> None:
+    small = small_asset().character()
+    old = small.skeleton
+    skeleton = Skeleton(
+        ["Armature", *old.names],
+        [-1, *(old.parents + 1)],
+        [[0, 0, 0], *old.translations],
+        None,
+        [[100.0] * 3, *old.scales],
+    )
+    parts = [
+        Part(
+            part.name,
+            part.mesh,
+            SkinBinding(part.skin.joints + 1, part.skin.inverse_binds, part.skin.influences, part.skin.weights),
+        )
+        for part in small.parts
+    ]
+    asset = Asset([Character("scaled", skeleton, parts)])
+    write(asset, tmp_path / "out.fbx")
+    scene = FbxScene(load(tmp_path / "out.fbx"))
+    world = kinematics.world_transforms(skeleton.parents, skeleton.translations, skeleton.rotations, skeleton.scales)
+    clusters = [entry for entry in scene.all("Deformer") if entry.subclass == "Cluster"]
+    for cluster in clusters:  # tools pose bones by these matrices: they have to have the size of the joints
+        link = scene.document.matrix(cluster.node, "TransformLink")
+        rest = world[skeleton.index(cluster.name)]
+        assert link is not None and link[:3, :3] == pytest.approx(rest[:3, :3])
+        assert link[:3, 3] == pytest.approx(100 * rest[:3, 3])
+    assert clusters
+    one, two = DirectRig(asset.character()), DirectRig(read(tmp_path / "out.fbx").character())
+    assert two.vertices(two.rest[None]) == pytest.approx(one.vertices(one.rest[None]), rel=1e-5, abs=1e-4)

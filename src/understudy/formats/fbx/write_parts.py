@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from understudy.character import Character, Image, Material, Mesh, Part, Texture
+from understudy.character import Character, Image, Material, Mesh, Part, SkinBinding, Texture
 from understudy.checks import Array
 from understudy.formats.fbx.document import FbxNode
 from understudy.formats.fbx.nodes import HELPER_PROPERTY
@@ -21,12 +21,13 @@ from understudy.formats.fbx.write_objects import (
     properties,
     to_centimetres,
 )
-from understudy.maths import colour
+from understudy.maths import colour, euler, transform
 
 TEXTURE_PROPERTIES = {"colour": "DiffuseColor", "normal": "NormalMap", "emissive": "EmissiveColor"}
 PICTURE_ENDINGS = {"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp"}
 SKINNING_TYPES = {"linear": "Linear", "dual": "DualQuaternion"}
 FLAT_DETERMINANT = 1e-30
+MAX_PLACE_ERROR = 1e-4  # of a transform's entries: matrices of exporters are float32, and products of several
 
 
 class PartWriter:
@@ -43,9 +44,10 @@ class PartWriter:
         """Write one part of a character whose joints are the models `joints`, at `rest` (J, 4, 4) in the world."""
         builder = self.builder
         rigid = part.skin.is_rigid
+        placed = np.eye(4) if rigid else _bind_place(part.skin, rest)
         children = [
             leaf("Version", 232),
-            properties(entry("InheritType", 1), entry(HELPER_PROPERTY, part.name, kind="user")),
+            properties(entry("InheritType", 1), *_placement(placed), entry(HELPER_PROPERTY, part.name, kind="user")),
             leaf("Shading", True),
             leaf("Culling", "CullingOff"),
         ]
@@ -59,10 +61,10 @@ class PartWriter:
         if part.mesh.shapes is not None:
             self._shapes(part, geometry)
         if not rigid:
-            self._skin(character, part, geometry, joints, rest)
-            self.poses[model] = np.eye(4)
+            self._skin(character, part, geometry, joints, placed)
+            self.poses[model] = to_centimetres(placed)
 
-    def _skin(self, character: Character, part: Part, geometry: int, joints: list[int], rest: Array) -> None:
+    def _skin(self, character: Character, part: Part, geometry: int, joints: list[int], placed: Array) -> None:
         builder, skin = self.builder, part.skin
         kind = [
             leaf("Version", 101),
@@ -79,8 +81,7 @@ class PartWriter:
         for number, joint in enumerate(skin.joints.tolist()):
             members = slice(ends[number], ends[number + 1])
             bind = skin.inverse_binds[number]
-            flat = abs(np.linalg.det(bind[:3, :3])) < FLAT_DETERMINANT
-            link = to_centimetres(rest[joint] if flat else np.linalg.inv(bind))
+            link = to_centimetres(placed if _is_flat(bind) else placed @ np.linalg.inv(bind))
             children = [leaf("Version", 100), leaf("UserData", "", "")]
             if ends[number] < ends[number + 1]:
                 weights = skin.weights[used[members], column[members]].astype(np.float64)
@@ -193,6 +194,36 @@ class PartWriter:
         number = self.builder.add("Video", image.name, "Clip", children)
         self._videos.append((image, number))
         return number
+
+
+def _is_flat(matrix: Array) -> bool:
+    return abs(np.linalg.det(matrix[:3, :3])) < FLAT_DETERMINANT
+
+
+def _bind_place(skin: SkinBinding, rest: Array) -> Array:
+    """(4, 4) where a skinned mesh stands, such that its first bone was bound where it rests (`rest`, (J, 4, 4)).
+
+    A skin moves its mesh wherever the mesh's own node is. But tools pose bones by where they were bound, and a mesh in
+    metres below joints of a scale of 100 would have bones of another size than its joints.
+    """
+    first = int(np.argmin(skin.joints))
+    place = rest[skin.joints[first]] @ skin.inverse_binds[first]
+    is_usual = np.abs(place - np.eye(4)).max() < MAX_PLACE_ERROR
+    if is_usual or _is_flat(place) or transform.shear_error(place) > MAX_PLACE_ERROR:
+        return np.eye(4)
+    return place
+
+
+def _placement(placed: Array) -> list[FbxNode]:
+    """The transform of a model at a place (4, 4) in the world; nothing where it is the identity."""
+    if (placed == np.eye(4)).all():
+        return []
+    translation, rotation, scale = transform.decompose(placed)
+    return [
+        entry("Lcl Translation", *(translation * UNIT_CENTIMETRES).tolist()),
+        entry("Lcl Rotation", *np.degrees(euler.to_euler(rotation, "zyx"))[::-1].tolist()),
+        entry("Lcl Scaling", *scale.tolist()),
+    ]
 
 
 def _file_name(image: Image) -> str:
