@@ -281,7 +281,7 @@ def _storable_tangents(handles: Array, rises: Array, lengths: Array) -> tuple[Ar
         aa, ab, bb = (np.einsum("mn,mn->m", x, y) for x, y in ((a, a), (a, b), (b, b)))
         ra, rb = np.einsum("mn,mn->m", a, rest), np.einsum("mn,mn->m", b, rest)
         fitted = np.stack([bb * ra - ab * rb, aa * rb - ab * ra], axis=1) / (aa * bb - ab * ab)[:, None]
-        fitted = np.where(is_third.all(axis=1)[:, None], handles[..., 1], fitted)
+        fitted = np.where(is_third.all(axis=1, keepdims=True), handles[..., 1], fitted)
         error = np.abs(a * fitted[:, :1] + b * fitted[:, 1:] - rest).max(axis=1)
         better: Array = error < best
         best = np.where(better, error, best)
