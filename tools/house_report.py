@@ -263,13 +263,16 @@ def static_figures(root: Path) -> list[Figure]:
     for name, place in front.items():
         documented |= check_definition(modules, *place, name)
     long = find_long_lines(root)
+    lines = sum(map(sum, rooms.values()))
     constants = [place for module in everything for place in list_constants(module)]
     strings = [(m, n) for m in everything for n in ast.walk(m.tree) if isinstance(n, ast.Constant)]
     persons = [f"{m.path}:{n.lineno}: {word}" for m, n in strings for word in PERSONS.findall(str(n.value))]
     return [
         *(Figure(f"room {room}", f"{len(n)} files, {sum(n):,} lines") for room, n in sorted(rooms.items())),
-        Figure("files in the wheel", len(modules), "<= 444", len(modules) <= 444),
-        Figure("lines in the wheel", f"{sum(map(sum, rooms.values())):,}"),
+        Figure("files in the wheel", len(modules)),
+        Figure("lines in the wheel", f"{lines:,}"),
+        # 116 in version 0.1, which was cut three times too fine, and 207 after the move to rooms
+        Figure("lines of a file in the wheel", lines // len(modules), ">= 207", lines >= 207 * len(modules)),
         Figure("modules in the largest folder", folders[0][1], "<= 20", not crowded, crowded),
         count("file names that occur twice", find_repeats(item for item in names if item[0] != "handlers.py")),
         count("files called handlers.py", (place for name, place in names if name == "handlers.py")),
