@@ -31,7 +31,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import atan2, hypot
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -108,11 +108,10 @@ class FootPaths:
 
     def blend(self, other: FootPaths, share: float) -> FootPaths:
         """The paths between two entries of a table."""
-        values = (
-            (1 - share) * np.asarray(getattr(self, name)) + share * np.asarray(getattr(other, name))
-            for name in self.__dataclass_fields__
-        )
-        return FootPaths(*values)
+        values: dict[str, Any] = {
+            name: (1 - share) * getattr(self, name) + share * getattr(other, name) for name in self.__dataclass_fields__
+        }
+        return FootPaths(**values)
 
 
 class FootPlan(NamedTuple):
