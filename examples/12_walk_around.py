@@ -4,14 +4,12 @@ import numpy as np
 
 import understudy as us
 from understudy.character import Skeleton
-from understudy.character.rig import rig_of
-from understudy.maths import quaternion
 
 # Legs that walk on the spot, as clips of games do. With a file of your own: asset = us.load("Soldier.glb")
 names = ["hips", *(f"{bone}.{side}" for side in "lr" for bone in ("thigh", "shin", "foot"))]
 leg = [(0, -0.05, 0), (0, -0.45, 0), (0, -0.45, 0)]
 offsets = [(0, 0.95, 0), *((x if bone == 0 else 0, *place[1:]) for x in (0.1, -0.1) for bone, place in enumerate(leg))]
-rig = rig_of(us.Character("legs", Skeleton(names, [-1, 0, 1, 2, 0, 4, 5], offsets), []))
+rig = us.rig_of(us.Character("legs", Skeleton(names, [-1, 0, 1, 2, 0, 4, 5], offsets), []))
 
 
 def walk(length: float) -> us.Clip:
@@ -22,7 +20,8 @@ def walk(length: float) -> us.Clip:
         thigh = -length * np.cos(2 * np.pi * phase)  # forward at phase 0, back at one half, then it swings
         knee = 2.2 * length * np.maximum(-np.sin(2 * np.pi * phase), 0)
         for joint, angle in ((start, thigh), (start + 1, knee), (start + 2, -thigh - knee)):
-            turns = quaternion.from_rotation_vector(np.outer(angle, [1.0, 0, 0]))
+            still = np.zeros_like(angle)
+            turns = np.stack([np.sin(angle / 2), still, still, np.cos(angle / 2)], axis=1)  # about x
             rows[:, rig.channels.slice(names[joint], "rotation")] = turns
     stance = np.abs(np.cos(2 * np.pi * phases))
     rows[:, 1] += 0.9 * (np.cos(length * stance) - 1) + (0.005 * np.sin(2 * np.pi * phases) if length == 0 else 0)

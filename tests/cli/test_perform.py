@@ -107,8 +107,8 @@ def test_the_report_says_what_was_done(understudy, acrobat_model: Path, script: 
     commands = [event for event in told["events"] if "place" in event]
     assert [event["place"] for event in commands[:7]] == [f"do {i}" for i in range(1, 8)]
     assert [event["seconds"] for event in commands] == sorted(event["seconds"] for event in commands)
-    assert commands[1]["route"] == ["bow", "sway"]
-    assert told["bridges_crossed"] >= 1 and told["seams"]["largest_gap_metres"] >= 0
+    assert commands[1]["label"] == "sway" and "route" not in commands[1], "another label is entered directly"
+    assert told["seams"]["largest_gap_metres"] >= 0
     assert told["frames"] == round(told["seconds"] * 24) and told["seed"] == 1
     assert sum(told["seconds_by_label"].values()) == pytest.approx(told["seconds"], abs=0.01)
 

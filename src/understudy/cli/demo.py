@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from understudy.cast import MEMBERS_WITH_MODELS, model_file
 from understudy.cli import options
 from understudy.cli.info import model_table
 from understudy.cli.learn import fit_with_progress, open_library
@@ -109,6 +108,7 @@ def write_files(
 
 def _make_model(character: str, model: Path, learns: bool, quiet: bool) -> None:
     """Copy the model that the package ships, or learn it from the clips."""
+    from understudy.cast import MEMBERS_WITH_MODELS, model_file
     from understudy.cli.info import model_facts
     from understudy.perform.training import FitSettings
 

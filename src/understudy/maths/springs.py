@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from understudy.checks import Array, positive
+from understudy.errors import InvalidInput
 from understudy.maths import quaternion, vector
 from understudy.maths.rotation_spline import left_jacobian, left_jacobian_inverse
 
@@ -78,14 +79,16 @@ def init_decay(offset: ArrayLike, velocity: ArrayLike, duration: float, shortest
     return Decay(x0.copy(), sign * b1, sign * b2, time)
 
 
-def init_linear_decay(offset: ArrayLike, velocity: ArrayLike, duration: float) -> Decay:
-    """The decay within `duration` seconds, whatever the velocity: linear in offset and velocity (...).
+def init_linear_decay(offset: ArrayLike, velocity: ArrayLike, duration: ArrayLike) -> Decay:
+    """The decay within `duration` seconds (...), whatever the velocity: linear in offset and velocity (...).
 
     It may pass zero and come back, but its acceleration is known beforehand for any offset and velocity.
     """
     x0, v0 = np.broadcast_arrays(np.asarray(offset, dtype=float), np.asarray(velocity, dtype=float))
-    time = positive(duration, "duration")
-    return Decay(x0.copy(), x0 + 0.2 * time * v0, x0 + 0.4 * time * v0, np.full(x0.shape, time))
+    time = np.broadcast_to(np.asarray(duration, dtype=float), x0.shape)
+    if not (time > 0).all():
+        raise InvalidInput(f"duration should be above 0, but is {float(time.min()):g}")
+    return Decay(x0.copy(), x0 + 0.2 * time * v0, x0 + 0.4 * time * v0, time.copy())
 
 
 def evaluate(state: Decay, t: ArrayLike) -> Array:

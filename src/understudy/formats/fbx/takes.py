@@ -236,7 +236,7 @@ class TakeReader:
         """Whether straight lines between angles stray from the shortest rotation within a frame.
 
         Exporters bake angles frame by frame, and jump to other angles of the same rotation. Between such frames a
-        straight line spins the joint, which nobody made. Curves with tangents are a person's, and are kept.
+        straight line spins the joint, which is in no frame. Curves with tangents are a person's, and are kept.
         """
         if any((curve.segments != LINEAR).any() for curve in turns.curves):
             return False

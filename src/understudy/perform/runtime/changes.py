@@ -44,6 +44,7 @@ MAX_BLEND_SECONDS = 4.0  # that a command may ask for; a longer one is not a ble
 DURATIONS_SECONDS = np.array([0.2, 0.25, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0, 1.25])
 HARSHNESS_SECONDS = 3.0  # that a peak of twice the budget is worth
 LOOK_VARIANCE = 0.999  # of the clips that the space of looks keeps
+MAX_OFFSET_ACCELERATION, MAX_RATE_ACCELERATION = 5.774, 3.94  # of h0 and h1
 MIN_LIBRARY_RATIO = 0.1  # of the library's accelerations: a budget that two motions at rest still have
 POSE_SECONDS = (0.1, 0.3)  # that a difference of velocity counts as a difference of pose when candidates are ranked
 CANDIDATES_PER_RANKING = 24
@@ -241,6 +242,17 @@ def find_change(
     search(departures, waits, *arrays, np.array(limits.durations), lengths, budget, HARSHNESS_SECONDS, best)
     cost, departure, entry, duration, peak = best.tolist()
     return Change(int(entry), float(waits[int(departure)]), limits.durations[int(duration)], peak / budget, cost)
+
+
+def least_feature_seconds(offset: Array, rate: Array, accelerations: Array) -> Array:
+    """(E,) the shortest blends of features (E,) and their rates that stay within accelerations (E,), a second squared.
+
+    The whole body hides a lone arm: what the peak of a change does not see takes longer by itself. The two shapes of a
+    blend accelerate by at most 10 / sqrt(3) and 3.94 at T = 1.
+    """
+    x, v = np.abs(offset) * MAX_OFFSET_ACCELERATION, np.abs(rate) * MAX_RATE_ACCELERATION
+    least = (v + np.sqrt(v * v + 4 * accelerations * x)) / (2 * accelerations)
+    return np.asarray(np.minimum(least, DURATIONS_SECONDS[-1]))
 
 
 def blend_seconds(space: LookSpace, offset: Array, rate: Array, usual: float, limits: ChangeLimits) -> float:

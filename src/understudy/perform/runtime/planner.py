@@ -255,7 +255,8 @@ class Planner:
         """Change to what a label does."""
         clip, behaviour = self.behaviour(label)
         source = state.main_source
-        if source.is_steady and source.label == label:
+        plays_again = behaviour.kind == ACT and not behaviour.stays
+        if source.is_steady and source.label == label and not plays_again:
             return source.plan[:1], 0.0
         if behaviour.kind == ACT:
             space = self.model.space(label)
