@@ -93,6 +93,12 @@ def test_an_act_that_stays_holds_its_last_pose(performer: Performer) -> None:
     np.testing.assert_array_equal(features[-1], features[-2])
 
 
+def test_an_act_does_not_return_to_the_end_of_another(performer: Performer) -> None:
+    state, _, _ = play(performer, performer.init("hop"), len(performer.model.space("sad")) + 40, Transition("sad"))
+    state, _, _ = play(performer, state, len(performer.model.space("happy")) + 40, Transition("happy"))
+    assert state.label == "curious" and isinstance(state.main_source.current_segment, RideCycle)
+
+
 def test_an_act_can_be_left_at_once(performer: Performer) -> None:
     state, _, _ = play(performer, performer.init("hop"), 30, Transition("happy"))
     state, _, _ = play(performer, state, 20, Idle())

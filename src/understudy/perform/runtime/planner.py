@@ -25,7 +25,7 @@ from understudy.perform.bridges import Bridges
 from understudy.perform.commands import DEFAULT_URGENCY, GoTo, Idle, Mix, PlayClip, Transition, clip_time
 from understudy.perform.features.encoder import TRAVEL_FEATURE_NAMES
 from understudy.perform.features.root_motion import GroundFrame, move_roots
-from understudy.perform.gaits import gaits_of_model
+from understudy.perform.gaits import IDLE_NAME, gaits_of_model
 from understudy.perform.model import PerformanceModel
 from understudy.perform.pose_space import PoseSpace, Segment
 from understudy.perform.runtime import latent_path
@@ -419,13 +419,30 @@ class Planner:
         return ReplayClip(clip.clip, latents, features, leave)
 
     def _after_act(self, state: PerformerState, replay: ReplayClip, behaviour: Behaviour) -> tuple[PlanSegment, ...]:
-        """What follows an act: its last pose, the label that it returns to, or the motion before it."""
+        """What follows an act: its last pose, the label that it returns to, or the motion before it.
+
+        An act never returns to the last pose of another, as a death: the calmest motion follows.
+        """
         if behaviour.stays:
             return (StillPose(np.asarray(replay.features[-1], np.float64), replay.latents[-1]),)
         if behaviour.returns and behaviour.returns in self.model.spaces:
             return ReturnMotion(behaviour.returns), self.steady_segment(behaviour.returns)
         label, segments = self.steady_tail(state)
+        if self.behaviour(label)[1].stays and self.calm_label:
+            label, segments = self.calm_label, (self.steady_segment(self.calm_label),)
         return ReturnMotion(label), *segments
+
+    @cached_property
+    def calm_label(self) -> str:
+        """The cycle or hover whose clip changes most slowly, those with the name of an idle first; "" without any."""
+        paces = {}
+        for label in self.model.labels:
+            clip, behaviour = self.behaviour(label)
+            if behaviour.kind in (CYCLE, HOVER):
+                rows = self.model.space(label).features[clip.start : clip.stop].astype(np.float64)
+                pace = float(self.model.difference(rows[1:], rows[:-1]).mean())
+                paces[label] = (IDLE_NAME.search(label) is None, pace)
+        return min(paces, key=lambda label: paces[label], default="")
 
     def _go_to(
         self,
