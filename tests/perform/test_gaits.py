@@ -62,7 +62,9 @@ def test_a_clip_that_is_turned_has_the_same_gait_and_another_facing() -> None:
         assert np.cos(turned.facing - straight.facing - angle) > 0.9999
         for gait, other in zip(straight.gaits, turned.gaits):
             assert other.speed == pytest.approx(gait.speed, rel=1e-3)
-            assert np.allclose(other.stance, gait.stance) and np.allclose(other.touchdown, gait.touchdown)
+            sample = 1.01 / PHASES  # a stance may begin or end a sample sooner, by rounding
+            assert np.allclose(other.stance, gait.stance, atol=sample)
+            assert np.allclose(other.touchdown, gait.touchdown, atol=sample)
 
 
 def test_a_character_three_times_as_large_goes_three_times_as_fast() -> None:
