@@ -259,15 +259,16 @@ def test_an_idle_does_not_drift(take: Take) -> None:
     assert np.linalg.norm(late - early) < 0.03 * take.size
 
 
-def expect_slide_of_captures(take: Take) -> None:
+def expect_slide_of_captures(take: Take, request: pytest.FixtureRequest) -> None:
     """A mix enters the most typical pose of a label, which may be one in mid-step."""
     if take.case.file.endswith(".bvh"):
-        pytest.xfail("feet slide by 0.29 heights a second while the sad walk is mixed in")
+        reason = "feet slide by 0.29 heights a second while the sad walk is mixed in"
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
 
 
-def test_feet_slide_as_they_do_in_the_clips(take: Take) -> None:
+def test_feet_slide_as_they_do_in_the_clips(take: Take, request: pytest.FixtureRequest) -> None:
     """Speed over the ground of joints that are near it, other than those that never leave their place."""
-    expect_slide_of_captures(take)
+    expect_slide_of_captures(take, request)
     every = np.concatenate(take.sources)
     floor = np.median([points[..., 1].min() for points in take.sources])
     moves = np.ptp(every[..., [0, 2]], axis=0).max(axis=1) > 0.05 * take.size
@@ -282,9 +283,9 @@ def test_feet_slide_as_they_do_in_the_clips(take: Take) -> None:
     assert 0 < shown <= take.case.slide * own, f"{shown:.2f} heights a second, {own:.2f} in the clip with the most"
 
 
-def test_feet_that_stand_in_the_clips_stand(take: Take) -> None:
+def test_feet_that_stand_in_the_clips_stand(take: Take, request: pytest.FixtureRequest) -> None:
     """While labels are seen in whose clips feet stand, and have been for a fifth of a second: a gait stops first."""
-    expect_slide_of_captures(take)
+    expect_slide_of_captures(take, request)
     own: dict[str, float] = {}
     for clip in take.library.takes:
         slides = take.slides(clip.rows)
@@ -339,7 +340,7 @@ def test_interrupted_at_random_it_does_not_jump(take: Take, seed: int) -> None:
             rows.append(row)
     own = max(np.linalg.norm(np.diff(points, 2, axis=0), axis=-1).max() for points in take.sources)
     jumps = np.linalg.norm(np.diff(take.points(np.array(rows)), 2, axis=0), axis=-1)
-    assert jumps.max() <= 1.25 * own, f"{jumps.max() / own:.2f} of the clips' own in frame {jumps.max(1).argmax()}"
+    assert jumps.max() <= 1.15 * own, f"{jumps.max() / own:.2f} of the clips' own in frame {jumps.max(1).argmax()}"
 
 
 def test_in_a_crowd_it_does_what_it_does_alone(take: Take) -> None:

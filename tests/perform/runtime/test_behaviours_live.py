@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.learned import lamp_model, lamp_rig
+from tests.reference import changes as reference
 
 from understudy.errors import InvalidInput
 from understudy.perform.behaviours import ACT, CYCLE, POSE, Behaviour
 from understudy.perform.commands import Idle, Mix, PlayClip, Transition
-from understudy.perform.runtime import changes
+from understudy.perform.runtime import changes, particle_kernels
 from understudy.perform.runtime.changes import ChangeLimits, EnteredMotion, LookSpace, find_change
 from understudy.perform.runtime.live import LivePerformer
 from understudy.perform.runtime.performer import Performer
@@ -173,7 +174,7 @@ def test_the_kernel_finds_what_the_oracle_finds(monkeypatch: pytest.MonkeyPatch)
         arguments = (looks, poses, rates, waits, 0.1, motion, ChangeLimits.of_urgency(0.5))
         fast = find_change(*arguments)
         with monkeypatch.context() as patch:
-            patch.setattr(changes.jit, "kernels", lambda name: None)
+            patch.setattr(particle_kernels, "search_changes", reference.search_changes)
             slow = find_change(*arguments)
         assert fast.cost == pytest.approx(slow.cost) and (fast.frame, fast.seconds) == (slow.frame, slow.seconds)
 

@@ -328,13 +328,10 @@ def _ascii_value(word: bytes) -> Any:
     if word.startswith(b'"'):
         return word[1:-1].decode("utf-8", "replace").replace("&quot;", '"').replace("&cr;", "\r").replace("&lf;", "\n")
     try:
-        return int(word) if len(word) < 20 else float(word)
-    except ValueError:
-        pass
-    try:
-        return float(word)
+        number = float(word)
     except ValueError:
         return word.decode("latin-1")
+    return int(word) if word.lstrip(b"+-").isdigit() and len(word) < 20 else number
 
 
 def _line(data: bytes, at: int) -> str:

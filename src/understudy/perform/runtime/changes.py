@@ -32,14 +32,13 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from understudy.checks import Array
-from understudy.maths import jit, resample
+from understudy.maths import resample
 from understudy.perform.behaviours import Behaviour
 from understudy.perform.bridges import view_distances_squared
 from understudy.perform.model import PerformanceModel
 from understudy.perform.pose_space import PoseSpace, Segment
 from understudy.perform.runtime.cycles import Cycle
 
-KERNELS = "understudy.perform.runtime.particle_kernels"
 MAX_BLEND_SECONDS = 4.0  # that a command may ask for; a longer one is not a blend any more
 DURATIONS_SECONDS = np.array([0.2, 0.25, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0, 1.25])
 HARSHNESS_SECONDS = 3.0  # that a peak of twice the budget is worth
@@ -227,6 +226,8 @@ def find_change(
     Returns:
         The change.
     """
+    from understudy.perform.runtime import particle_kernels
+
     usual = max(own_acceleration, motion.own_acceleration, MIN_LIBRARY_RATIO * space.usual)
     frame = 1 / space.rate
     allowed = waits <= limits.longest_wait + 1e-9
@@ -236,10 +237,9 @@ def find_change(
     shapes, lengths = _second_differences(limits.durations, frame)
     budget = limits.budget_ratio * usual * frame**2
     best = np.array([np.inf, 0, motion.entries[0], 0, 0])
-    kernels = jit.kernels(KERNELS)
-    search = search_numpy if kernels is None else kernels.search_changes
     arrays = (motion.looks, motion.steps, motion.turns, motion.squares, candidates, shapes)
-    search(departures, waits, *arrays, np.array(limits.durations), lengths, budget, HARSHNESS_SECONDS, best)
+    durations = np.array(limits.durations)
+    particle_kernels.search_changes(departures, waits, *arrays, durations, lengths, budget, HARSHNESS_SECONDS, best)
     cost, departure, entry, duration, peak = best.tolist()
     return Change(int(entry), float(waits[int(departure)]), limits.durations[int(duration)], peak / budget, cost)
 
@@ -295,35 +295,6 @@ def _second_differences(durations: tuple[float, ...], frame: float) -> tuple[Arr
         for row, (values, before) in zip(shapes[t], ((h0, 1.0), (h1, -1.0))):
             row[: lengths[t]] = np.diff(np.concatenate([[before], values]), 2)
     return shapes, lengths
-
-
-def search_numpy(
-    departures: Array,
-    waits: Array,
-    motion: Array,
-    steps: Array,
-    accelerations: Array,
-    squares: Array,
-    candidates: Array,
-    shapes: Array,
-    durations: Array,
-    lengths: Array,
-    budget: float,
-    harshness: float,
-    best: Array,
-) -> None:
-    """`particle_kernels.search_changes` in NumPy, over all candidates: its oracle, used where numba is absent."""
-    for s, ((pose, step), wait) in enumerate(zip(departures, waits)):
-        for i in candidates[s]:
-            x, v = pose - motion[i], step - steps[i]
-            for t, seconds in enumerate(durations):
-                own = accelerations[i : i + lengths[t]].copy()
-                own[0] = 0.0  # the step that is left and the step that is entered are the same there
-                a, b = shapes[t, :, : lengths[t], None]
-                peak = float(np.linalg.norm(own + a * x + b * v, axis=1).max())
-                cost = wait + seconds + harshness * max(0.0, peak / budget - 1) ** 2
-                if cost < best[0]:
-                    best[:] = cost, s, i, t, peak
 
 
 def distinct_frames(looks: Mapping[str, Array], label: str, rate: float, starts: Sequence[int]) -> Array:

@@ -148,11 +148,11 @@ def find_idle_gain(space: PoseSpace, encoder: PoseEncoder, rig: PosedRig) -> flo
     wanted = calm_speed(np.concatenate(every))
     base = LabelRuntime.from_space(replace(space, idle_gain=1.0))
 
-    def shown(gain: float) -> float:
+    def hover_speed(gain: float) -> float:
         before, after = (places(features) for features in hover_steps(base, gain))
         return float(speeds(after - before).mean())
 
-    gain, speed = 1.0, shown(1.0)
+    gain, speed = 1.0, hover_speed(1.0)
     slope = 1.0  # of log speed over log gain
     for _ in range(MAX_GAIN_STEPS):
         if wanted <= 0 or speed <= 0 or abs(np.log(wanted / speed)) < IDLE_GAIN_TOLERANCE:
@@ -161,7 +161,7 @@ def find_idle_gain(space: PoseSpace, encoder: PoseEncoder, rig: PosedRig) -> flo
         gain = float(np.clip(gain * (wanted / speed) ** (1 / slope), MIN_IDLE_GAIN, MAX_IDLE_GAIN))
         if gain == before[0]:
             break
-        speed = shown(gain)
+        speed = hover_speed(gain)
         slope = float(np.clip(np.log(speed / before[1]) / np.log(gain / before[0]), 0.25, 2.0))
     return gain
 

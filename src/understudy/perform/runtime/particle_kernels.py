@@ -1,4 +1,4 @@
-"""Compiled twins of `particle.step`, `particle.forces_numpy`, `latent_path.cheapest_numpy` and `changes.search_numpy`.
+"""Compiled twins of `particle.step`, `particle.forces_numpy` and `latent_path.cheapest_numpy`; the search of `changes`.
 
 **Particle.** Characters go through a frame one by one: the result of one depends neither on the size of the crowd nor
 on the number of threads. A particle moves little within a frame and only the points within some lengths of the kernel

@@ -8,6 +8,7 @@ variation, `ReplayClip` training frames, `StillPose` one pose, and a `SelfSteppi
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -81,19 +82,19 @@ class StillPose:
     latent: Array  # (Q,)
 
 
-class SelfSteppingSegment:
+class SelfSteppingSegment(ABC):
     """Base of segments that compute the frames of their source themselves, until the next command.
 
     A segment is frozen data; what changes from frame to frame is kept in the `memory` of its source.
     """
 
+    @abstractmethod
     def enter(self, planner: Planner, source: BlendSource, state: PerformerState) -> BlendSource:
         """The source before its first frame in this segment: features, the rate that they will have, and memory."""
-        raise NotImplementedError
 
+    @abstractmethod
     def step(self, planner: Planner, source: BlendSource, state: PerformerState) -> BlendSource:
         """The source one frame of `planner.rate` later: features, rate, cursor and memory."""
-        raise NotImplementedError
 
 
 SteadySegment = HoldSegment | RideCycle | StillPose | SelfSteppingSegment
