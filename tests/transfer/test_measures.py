@@ -9,14 +9,21 @@ import pytest
 from tests.transfer import bodies, small
 from tests.transfer.physics.test_dynamics import jumping
 
+from understudy.character import Character, Skeleton
 from understudy.character.body.contacts import ContactPhases
 from understudy.character.body.mass import body_height, body_of
 from understudy.character.body.poses import PoseSequence
 from understudy.transfer.measures import (
     compare_forces,
+    flight_seconds,
+    foot_gaps,
     jerk,
+    jump_ratios,
     jumps,
+    limb_errors,
     measure_motion,
+    measure_skin,
+    missing_wrenches,
     penetration,
     slide_speeds,
 )
@@ -66,3 +73,80 @@ def test_standing_needs_the_weight_and_gets_it() -> None:
     needed, given, _, _, weight = compare_forces(poses, body, ContactPhases(body.names, np.ones((6, 4), bool)))
     np.testing.assert_allclose(needed[:, 1], weight)
     np.testing.assert_allclose(given[1:-1, 1], weight, rtol=0.01)
+
+
+def box_character() -> Character:
+    """A box of one metre on one joint, and a small one below the floor on another."""
+    skeleton = Skeleton(["Box", "Prop"], [-1, 0], np.zeros((2, 3)))
+    vertices, triangles = bodies.box([-0.2, 0, -0.2], [0.2, 1, 0.2])
+    prop, faces = bodies.box([0.3, -0.2, -0.1], [0.4, 0.1, 0.1])
+    owners = np.repeat([0, 1], [len(vertices), len(prop)])
+    both = np.concatenate([triangles, faces + len(vertices)])
+    return bodies.of_mesh(skeleton, np.concatenate([vertices, prop]), both, owners)
+
+
+def moves_of(places: np.ndarray, rate: float = 60.0) -> PoseSequence:
+    character = box_character()
+    poses = PoseSequence.rest(character.skeleton, len(places), rate)
+    frames = np.tile(np.eye(4), (len(places), 1, 1))
+    frames[:, :3, 3] = places
+    return poses.apply_transform(frames)
+
+
+def test_the_skin_slides_as_fast_and_lies_as_deep_as_it_does() -> None:
+    t = np.arange(150) / 60
+    places = np.stack([0.3 * t, np.where(t > 2, -0.04, 0.0), 0 * t], axis=1)
+    without = np.array([False, True])
+    skin = measure_skin(box_character(), moves_of(places), without)
+    assert skin["slide_cm_s"] == pytest.approx(30.0, rel=1e-3)
+    assert skin["depth_percent"] == pytest.approx(4.0, rel=1e-3)
+    assert measure_skin(box_character(), moves_of(places))["depth_percent"] > 15  # with the prop
+
+
+def test_skin_that_turns_about_a_corner_does_not_slide() -> None:
+    t = np.arange(60) / 60
+    poses = moves_of(np.zeros((60, 3)))
+    frames = np.tile(np.eye(4), (60, 1, 1))
+    frames[:, 1, 3] = 0.5 * t  # it rises: what is above the floor may move
+    frames[:, 0, 3] = 3 * t
+    lifted = measure_skin(box_character(), poses.apply_transform(frames), np.array([False, True]))
+    assert lifted["slide_cm_s"] < 320 and (lifted["lowest"][5:] > 0.015).all()
+    air = flight_seconds(lifted["lowest"], np.zeros(60, bool), 60.0)
+    assert air["false_flight_s"] == pytest.approx(58 / 60, abs=0.02) and air["flights_made"] == 1
+
+
+def test_limbs_that_point_elsewhere_differ_by_that_angle() -> None:
+    skeleton, _ = bodies.walker()
+    poses = PoseSequence.rest(skeleton, 4, 30.0)
+    bones = {
+        f"{side}{bone}": skeleton.index(f"{side}{name}")
+        for side in ("Left", "Right")
+        for bone, name in (("UpperLeg", "UpLeg"), ("LowerLeg", "Leg"), ("Foot", "Foot"))
+    }
+    turned = np.array(poses.rotations)
+    turned[:, bones["LeftUpperLeg"]] = [np.sin(0.1), 0, 0, np.cos(0.1)]
+    other = PoseSequence(skeleton, poses.translations, turned, 30.0)
+    assert limb_errors(other, bones, poses, bones)["legs_degrees"] == pytest.approx(np.degrees(0.2) / 2, rel=1e-6)
+    assert foot_gaps(other, bones) < 1e-9
+    moved = np.array(poses.translations)
+    moved[:, bones["LeftFoot"]] *= 1.5
+    assert foot_gaps(PoseSequence(skeleton, moved, turned, 30.0), bones) == pytest.approx(0.5)
+
+
+def test_a_jump_on_the_parabola_misses_no_force_in_the_air_and_its_full_height() -> None:
+    body = bodies.walker()[1]
+    poses, phases = jumping(0.25)
+    motion = mass_motion(poses.world, body, 60.0)
+    flight = ~phases.down.any(axis=1)
+    assert jump_ratios(motion, motion, flight, 1.0) == pytest.approx([1.0])
+    points = body.contact_positions(poses.world)
+    skeleton, brick = bodies.brick()
+    throw = bodies.flight(skeleton)
+    thrown, off = mass_motion(throw.world, brick, 60.0), np.zeros((len(throw), 4), bool)
+    assert missing_wrenches(thrown, brick.contact_positions(throw.world), off, 9.81, 1.0)["missing_force"] < 1e-6
+    standing = mass_motion(np.repeat(poses.world[:1], 9, axis=0), body, 60.0)
+    still = missing_wrenches(standing, np.repeat(points[:1], 9, axis=0), np.ones((9, points.shape[1]), bool), 9.81, 1.7)
+    assert still["missing_force"] < 1e-6 and still["missing_moment"] < 1e-6
+    in_air = np.zeros((9, points.shape[1]), bool)
+    floating = missing_wrenches(standing, np.repeat(points[:1], 9, axis=0), in_air, 9.81, 1.7)
+    assert floating["missing_force"] == pytest.approx(1.0)

@@ -1,17 +1,24 @@
 """Measures of a motion: slide, penetration, forces, momenta, smoothness, jumps [Yamane 2010, figures 8 and 9].
 
 Lengths are over the height of the figure, so that a slide of 1 cm/s is that of a character of one metre.
+
+What a solver imposes is no evidence: slide and depth are measured on the whole skin, whatever contact points were
+pinned, and directions of limbs, jerk, jumps and missing forces on the poses alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from understudy.character import Character
 from understudy.character.body.contacts import ContactPhases, runs
 from understudy.character.body.mass import Body, body_height
 from understudy.character.body.poses import PoseSequence
+from understudy.character.body.volume import rest_surface, vertex_owners
+from understudy.character.skinning.linear import linear_blend
 from understudy.checks import Array
 from understudy.maths import transform
 from understudy.transfer.physics.contact_model import forces, problem_of, relax_to_floor
@@ -27,6 +34,13 @@ from understudy.transfer.source import SourceMotion
 from understudy.transfer.standing import SlidingBase, slide_velocities
 
 MIN_JUMP_SECONDS = 0.1  # in the air; shorter flights are not counted
+# Of the height: skin that is lower touches the floor; a figure without skin below the second is in the air.
+TOUCH_HEIGHT_RATIO, AIR_HEIGHT_RATIO = 0.012, 0.015
+SLIDE_PERCENTILE = 10  # of the speeds of all skin that touches the floor: a whole foot has to move to count
+MIN_TOUCHING_VERTICES = 4
+SKIN_BLOCK_FRAMES = 64  # posed at once
+LIMB_SEGMENTS = (("UpperLeg", "LowerLeg"), ("LowerLeg", "Foot"), ("UpperArm", "LowerArm"), ("LowerArm", "Hand"))
+FRICTION = 0.8  # of the floor, as in `spacetime`
 
 
 def measure_motion(
@@ -70,6 +84,139 @@ def measure_motion(
         result["size_ratio"] = size
         result |= momentum_tracking(motion, actor_motion(source, source_body), size)
     return result
+
+
+def measure_skin(character: Character, poses: PoseSequence, without: Array | None = None) -> dict[str, Any]:
+    """Slide, depth and height of the whole skin over the floor.
+
+    Args:
+        character: The character with its skin.
+        poses: Its motion.
+        without: (J,) bool, joints whose skin is left out (props, tails on springs); None leaves out none.
+
+    Returns:
+        `slide_cm_s` and `slide_p95_cm_s` for a figure of one metre, over the steps in which skin touches the floor;
+        `depth_percent` and `depth_mean_percent` of the height below the floor; `lowest` (F,) the height of the lowest
+        skin over the height of the figure.
+    """
+    owners = vertex_owners(character)
+    kept = np.ones(len(owners), bool) if without is None else ~np.asarray(without, bool)[owners]
+    height = float(np.ptp(rest_surface(character)[0][kept, 1])) or 1.0
+    lowest, speeds, last = np.empty(len(poses)), [], None
+    for a in range(0, len(poses), SKIN_BLOCK_FRAMES):
+        skin = skin_positions(character, poses.world[a : a + SKIN_BLOCK_FRAMES])[:, kept]
+        lowest[a : a + len(skin)] = skin[..., 1].min(axis=1) / height
+        path = skin if last is None else np.concatenate([last[None], skin])
+        near = path[..., 1] < TOUCH_HEIGHT_RATIO * height
+        for f in range(len(path) - 1):
+            touching = near[f] & near[f + 1]
+            if np.count_nonzero(touching) >= MIN_TOUCHING_VERTICES:
+                steps = np.linalg.norm((path[f + 1] - path[f])[touching][:, [0, 2]], axis=1)
+                speeds.append(float(np.percentile(steps, SLIDE_PERCENTILE)) * poses.rate)
+        last = skin[-1]
+    sliding = 100 * np.array(speeds) / height
+    depth = 100 * np.maximum(-lowest, 0.0)
+    return {
+        "slide_cm_s": _mean(sliding),
+        "slide_p95_cm_s": float(np.percentile(sliding, 95)) if sliding.size else 0.0,
+        "depth_percent": float(depth.max(initial=0.0)),
+        "depth_mean_percent": _mean(depth),
+        "lowest": lowest,
+    }
+
+
+def skin_positions(character: Character, world: Array) -> Array:
+    """(F, V, 3) the skin of all parts for world_from_joint (F, J, 4, 4)."""
+    blocks = [np.zeros((len(world), 0, 3), np.float32)]
+    for part in character.parts:
+        matrices = world[:, part.skin.joints] @ part.skin.inverse_binds
+        blocks.append(linear_blend(part.mesh.vertices, part.skin.influences, part.skin.weights, matrices))
+    return np.concatenate(blocks, axis=1)
+
+
+def limb_errors(
+    poses: PoseSequence, bones: Mapping[str, int], source: PoseSequence, source_bones: Mapping[str, int]
+) -> dict[str, float]:
+    """Mean angle in degrees between bones of legs and arms and those of the source; joints by Unity's bone names."""
+    result = {}
+    for limb in ("Leg", "Arm"):
+        angles = []
+        for a, b in LIMB_SEGMENTS:
+            for side in ("Left", "Right"):
+                ends = (side + a, side + b)
+                if limb in a and all(bone in table for bone in ends for table in (bones, source_bones)):
+                    angles.append(_angles(_bone(poses, bones, ends), _bone(source, source_bones, ends)))
+        result[f"{limb.lower()}s_degrees"] = float(np.mean(angles)) if angles else float("nan")
+    return result
+
+
+def _bone(poses: PoseSequence, bones: Mapping[str, int], ends: tuple[str, str]) -> Array:
+    """(F, 3) unit direction of a bone."""
+    start, end = (poses.world[:, bones[name], :3, 3] for name in ends)
+    return np.asarray((end - start) / np.maximum(np.linalg.norm(end - start, axis=1, keepdims=True), 1e-12))
+
+
+def _angles(a: Array, b: Array) -> Array:
+    return np.asarray(np.degrees(np.arccos(np.clip((a * b).sum(axis=1), -1.0, 1.0))))
+
+
+def foot_gaps(poses: PoseSequence, bones: Mapping[str, int]) -> float:
+    """Largest change of the distance from knee to ankle, over that distance at rest: a foot that leaves its leg."""
+    rest, worst = PoseSequence.rest(poses.skeleton), 0.0
+    for side in ("Left", "Right"):
+        ends = [bones.get(side + name) for name in ("LowerLeg", "Foot")]
+        if None not in ends:
+            far, usual = (
+                np.linalg.norm(p.world[:, ends[0], :3, 3] - p.world[:, ends[1], :3, 3], axis=1) for p in (poses, rest)
+            )
+            worst = max(worst, float(np.abs(far / max(float(usual[0]), 1e-12) - 1).max(initial=0.0)))
+    return worst
+
+
+def flight_seconds(lowest: Array, wanted: Array, rate: float) -> dict[str, float]:
+    """Seconds in the air by the skin although the source is not, and the other way round.
+
+    `lowest` (F,) as of `measure_skin`, `wanted` (F,) bool, where the source's centre of mass falls freely.
+    """
+    air = np.asarray(lowest) > AIR_HEIGHT_RATIO
+    return {
+        "false_flight_s": float(np.count_nonzero(air & ~wanted) / rate),
+        "missed_flight_s": float(np.count_nonzero(~air & wanted) / rate),
+        "flights_made": float(sum(b - a >= MIN_JUMP_SECONDS * rate for a, b in runs(air))),
+        "flights_wanted": float(sum(b - a >= MIN_JUMP_SECONDS * rate for a, b in runs(np.asarray(wanted)))),
+    }
+
+
+def jump_ratios(motion: MassMotion, actor: MassMotion, flight: Array, size: float) -> list[float]:
+    """For each flight (F,) bool of the actor: how far the centre of mass rises, over the actor's rise times `size`."""
+    result = []
+    for a, b in runs(np.asarray(flight)):
+        if a > 0 and b < len(flight) and b - a >= MIN_JUMP_SECONDS * motion.rate:
+            span = slice(a - 1, b + 1)
+            result.append(_rise(motion.centres[span, 1]) / max(size * _rise(actor.centres[span, 1]), 1e-9))
+    return result
+
+
+def missing_wrenches(motion: MassMotion, points: Array, down: Array, gravity: float, height: float) -> dict[str, float]:
+    """Root mean square of the force, over weight, and moment, over weight and height, that the floor cannot give.
+
+    The wrench that a motion needs is compared with the nearest one in the cone of the friction pyramids of the points
+    (F, K, 3) that are down (F, K).
+    """
+    from scipy.optimize import nnls
+
+    force, moment = motion.required_forces(gravity)
+    weight = motion.mass * gravity
+    needed = np.concatenate([force / weight, moment / (weight * height)], axis=1)
+    missing = needed.copy()
+    sides = np.array([[FRICTION, 1, 0], [-FRICTION, 1, 0], [0, 1, FRICTION], [0, 1, -FRICTION]])
+    for f in np.flatnonzero(down.any(axis=1)):
+        arms = np.repeat((points[f, down[f]] - motion.centres[f]) / height, 4, axis=0)
+        edges = np.tile(sides, (len(arms) // 4, 1))
+        cone = np.concatenate([edges, np.cross(arms, edges)], axis=1).T
+        missing[f] -= cone @ nnls(cone, needed[f])[0]
+    inner = missing[1:-1]
+    return {"missing_force": _root_mean_square(inner[:, :3]), "missing_moment": _root_mean_square(inner[:, 3:])}
 
 
 def slide_speeds(positions: Array, phases: ContactPhases, rate: float) -> Array:
