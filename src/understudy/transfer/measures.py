@@ -40,7 +40,7 @@ SLIDE_PERCENTILE = 10  # of the speeds of all skin that touches the floor: a who
 MIN_TOUCHING_VERTICES = 4
 SKIN_BLOCK_FRAMES = 64  # posed at once
 LIMB_SEGMENTS = (("UpperLeg", "LowerLeg"), ("LowerLeg", "Foot"), ("UpperArm", "LowerArm"), ("LowerArm", "Hand"))
-FRICTION = 0.8  # of the floor, as in `spacetime`
+FRICTION_COEFFICIENT = 0.8  # of the floor, as in `spacetime`
 
 
 def measure_motion(
@@ -209,7 +209,14 @@ def missing_wrenches(motion: MassMotion, points: Array, down: Array, gravity: fl
     weight = motion.mass * gravity
     needed = np.concatenate([force / weight, moment / (weight * height)], axis=1)
     missing = needed.copy()
-    sides = np.array([[FRICTION, 1, 0], [-FRICTION, 1, 0], [0, 1, FRICTION], [0, 1, -FRICTION]])
+    sides = np.array(
+        [
+            [FRICTION_COEFFICIENT, 1, 0],
+            [-FRICTION_COEFFICIENT, 1, 0],
+            [0, 1, FRICTION_COEFFICIENT],
+            [0, 1, -FRICTION_COEFFICIENT],
+        ]
+    )
     for f in np.flatnonzero(down.any(axis=1)):
         arms = np.repeat((points[f, down[f]] - motion.centres[f]) / height, 4, axis=0)
         edges = np.tile(sides, (len(arms) // 4, 1))
