@@ -19,7 +19,6 @@ import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 LOCK = threading.Lock()
@@ -30,7 +29,7 @@ FASTMATH_FLAGS = {"contract"}
 NumPy twins."""
 
 
-def kernels(module: str) -> ModuleType | None:
+def kernels(module: str) -> Any:
     """The kernel module of that name, or None where compiled code is unavailable or switched off."""
     if os.environ.get("UNDERSTUDY_NUMBA", "1") == "0":
         return None

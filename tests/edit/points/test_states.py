@@ -1,14 +1,14 @@
-"""States of points and their derivatives: against the rig itself, finite differences, and between the two twins."""
+"""States of points and their derivatives: against the rig itself, finite differences, and slow oracles."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from tests.edit import creature
+from tests.reference import edit as reference
 
 from understudy.checks import Array
 from understudy.edit.goals import Point
-from understudy.edit.points import skeletal
 from understudy.edit.points.states import FiniteDifferencePoints, SkeletalPoints, states_of
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion
@@ -67,10 +67,10 @@ def test_derivatives_are_those_of_finite_differences(kind: str, scaled: bool) ->
 
 
 @pytest.mark.parametrize(("kind", "scaled"), [("euler", True), ("rotation", False), ("mixed", False)])
-def test_the_compiled_twin_agrees(kind: str, scaled: bool) -> None:
+def test_the_kernel_agrees_with_its_oracle(kind: str, scaled: bool) -> None:
     states, values, sample, point = asked(kind, scaled)
     quick = states.evaluate(values, sample, point)
-    slow = skeletal.skeletal_states(states.bones, states.anchors, values, sample, point)
+    slow = reference.skeletal_states(states.bones, states.anchors, values, sample, point)
     for a, b in zip(quick, slow):
         np.testing.assert_allclose(a, b, atol=1e-13)
 

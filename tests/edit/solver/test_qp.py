@@ -124,8 +124,8 @@ def test_great_weights_are_not_taken_for_singular() -> None:
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_few_rows_are_the_same_as_many(seed: int) -> None:
-    """By as many equations as there are rows, or in all variables: place and forces."""
+def test_few_rows_are_the_same_as_many(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By as many equations as there are rows, in the kernel and by BLAS, or in all variables: place and forces."""
     random = np.random.default_rng(seed)
     n, s = 40, 3 + 4 * (seed % 8)
     rows, aims, weights = random.normal(size=(s, n)), random.normal(size=s), 10.0 ** random.uniform(0, 6, s)
@@ -137,7 +137,9 @@ def test_few_rows_are_the_same_as_many(seed: int) -> None:
     wanted = qp.WeightedRows((rows, none), aims, weights)
     many = qp.solve_active_set(program, wanted)
     assert many is not None
-    for few in (qp.solve_few_rows(program, wanted), qp.solve_few_rows_slowly(program, wanted)):
+    by_kernel = qp.solve_few_rows(program, wanted)
+    monkeypatch.setattr(qp, "MAX_ROWS_DAQP", 0)
+    for few in (by_kernel, qp.solve_few_rows(program, wanted)):
         assert few is not None, "whole steps alone would go round in circles, these must not"
         assert np.abs(few[0] - many[0]).max() < 1e-7
         assert np.abs(few[1] - many[1]).max() < 1e-5 * np.abs(many[1]).max(initial=1.0)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.edit import creature
+from tests.reference import edit as reference
 
 from understudy.character import Channel, Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR
@@ -189,14 +190,14 @@ def test_rows_are_derivatives_by_the_variables(kind: str) -> None:
         assert np.isfinite(turn0).all()
 
 
-def test_the_compiled_twins_agree() -> None:
+def test_the_kernels_agree_with_their_oracles() -> None:
     rig, curves = creature.rig(), creature.curves(12, "euler", shared=False)
     problem = prepare_problem(rig, curves, Edit([MovePoint(TIP, 1.5, by=(0.1, 0, 0))], pins=[Pin(OTHER)]))
     v = 0.05 * np.random.default_rng(1).normal(size=problem.tangents.count)
     handles, grid = problem.tangents.handles(v), problem.held.grid
     for a, b in zip(
         segments.sample_segments(problem.tangents.pieces, handles, grid),
-        segments.sample_segments_slowly(problem.tangents.pieces, handles, grid),
+        reference.sample_segments(problem.tangents.pieces, handles, grid),
     ):
         np.testing.assert_allclose(a, b, atol=1e-12)
     values, slopes = segments.sample_segments(problem.tangents.pieces, handles, grid)
@@ -208,7 +209,7 @@ def test_the_compiled_twins_agree() -> None:
     t, asked = problem.tangents, problem.held
     slow = np.zeros((asked.rows, t.count))
     scale = np.array([1 / problem.size, 1.0])
-    targets.chain_rule(jacobian, slopes, asked.sample, grid.piece, t.variable, t.factor, asked.first_row, scale, slow)
+    reference.chain_rule(jacobian, slopes, asked.sample, grid.piece, t.variable, t.factor, asked.first_row, scale, slow)
     quick = targets.measure_targets(problem.states, t, asked, v, problem.size).matrix
     np.testing.assert_allclose(quick, slow, atol=1e-12)
 

@@ -6,7 +6,7 @@ dq/dc are the rules (`layered_rules`). ds/dq is that of a skeleton whose joints 
 and has the rest rotation, and one that turns by the Euler angles and scales. A vertex is the weighted sum of points on
 its joints, moved by the shapes in their frames, and the lattice bends the result.
 
-The lattice about a point of the skin, with derivatives (`bend_points`):
+The lattice about a point of the skin, with derivatives (`layered_kernels.bend_point`):
 
     y = L (u + d(u, o)),        u = L^-1 x,        L = world_from_joint joint_from_rest of the lattice's joint
 
@@ -15,8 +15,6 @@ the offsets of the lattice's points by the controls. With A the linear part of L
 w,
 
     dy = A (1 + dd/du) A^-1 (dx - dz(u)) + dz(u + d) + A (dd/do) do.
-
-The NumPy forms, `LayeredPoints.evaluate_slowly` and `bend_points`, are the oracles of `layered_kernels`.
 """
 
 from __future__ import annotations
@@ -34,8 +32,7 @@ from understudy.character.skinning import lattice
 from understudy.checks import Array
 from understudy.edit.goals import Point
 from understudy.edit.points import layered_rules, skeletal
-from understudy.edit.points.layered_rules import Rules
-from understudy.edit.points.skeletal import EULER_ROTATION, NO_ROTATION, Anchors, JointChain, JointFrames
+from understudy.edit.points.skeletal import EULER_ROTATION, NO_ROTATION, Anchors, JointChain
 from understudy.maths import jit, quaternion
 
 REACH_MARGIN_CELLS = 1.0  # cells beyond the reach of a control at rest: other layers move a point by less than that
@@ -94,15 +91,11 @@ class LayeredPoints:
 
     def evaluate(self, values: Array, sample: Array, point: Array, slopes: bool) -> tuple[Array, Array, Array]:
         """As `PointStates.evaluate`."""
-        kernels = jit.kernels("understudy.edit.points.layered_kernels")
-        if kernels is None:
-            position, orientation, jacobian = self.evaluate_slowly(values, sample, point)
-            return position, orientation, jacobian if slopes else jacobian[:0]
         count = len(sample)
         position, orientation = np.empty((count, 3)), np.empty((count, 3, 3))
         jacobian = np.zeros((count if slopes else 0, 6, len(self.columns)))
         contiguous = np.ascontiguousarray(values, np.float64)
-        kernels.evaluate(
+        jit.kernels("understudy.edit.points.layered_kernels").evaluate(
             self.rules,
             self.cage,
             self.bones,
@@ -114,20 +107,6 @@ class LayeredPoints:
             orientation,
             jacobian,
         )
-        return position, orientation, jacobian
-
-    def evaluate_slowly(self, values: Array, sample: Array, point: Array) -> tuple[Array, Array, Array]:
-        """`layered_kernels.evaluate` in NumPy, with slopes always."""
-        q, dq = layered_rules.evaluate_rules(self.rules, values)
-        position, orientation, by_q = skeletal.skeletal_states(self.bones, self.anchors, q, sample, point)
-        jacobian = np.zeros((len(sample), 6, len(self.columns)))
-        bent = np.flatnonzero(self.cage.inside[point])
-        if len(bent):
-            at = JointFrames(*(array[sample[bent]] for array in skeletal.joint_frames(self.bones, q)))
-            position[bent], by_q[bent, :3], jacobian[bent, :3] = bend_points(
-                self.cage, self.rules, self.bones, at, values[sample[bent]], position[bent], by_q[bent, :3]
-            )
-        jacobian += by_q[:, :, self.rules.place] @ dq[sample]
         return position, orientation, jacobian
 
     @cached_property
@@ -290,45 +269,3 @@ def columns_reaching(cage: LatticeControls, rest: Array, columns: int) -> Array:
     t = (rest - cage.low) / cage.cell - cage.point
     result[cage.column[((t > -REACH_MARGIN_CELLS) & (t < 3 + REACH_MARGIN_CELLS)).all(axis=1)]] = True
     return result
-
-
-def bend_points(
-    cage: LatticeControls, rules: Rules, bones: JointChain, at: JointFrames, values: Array, x: Array, by_q: Array
-) -> tuple[Array, Array, Array]:
-    """Of points x (M, 3) with derivatives (M, 3, Q): y, its derivatives, and those by the lattice's columns (M, 3, n).
-
-    `at` and the columns' values (M, n) are of the M points.
-    """
-    linear, origin = at.linear[:, cage.bone], at.origin[:, cage.bone]
-    j = cage.joint_from_rest
-    a = linear @ j[:, :3]
-    inverse = np.linalg.inv(a)
-    u = np.einsum("mab,mb->ma", inverse, x - origin - linear @ j[:, 3])
-    weight, slope = _weights((u - cage.low) / cage.cell, cage)
-    offset = (np.clip(values, rules.low, rules.high) - rules.rest)[:, cage.column] * cage.gain  # (M, N)
-    unit = np.eye(3)[cage.axis]  # (N, 3)
-    d = np.einsum("mk,mk,ka->ma", offset, weight, unit)
-    grown = np.eye(3) + np.einsum("mk,ka,mkb->mab", offset, unit, slope)
-    still, moved = (
-        skeletal.accumulate_ancestors(bones, at, cage.bone, w @ j[:, :3].T + j[:, 3], by_q.shape[2]) for w in (u, u + d)
-    )
-    by_columns = np.zeros((len(x), 3, values.shape[1]))
-    free = (values >= rules.low) & (values <= rules.high)
-    for k, column in enumerate(cage.column):
-        by_columns[:, :, column] += (weight[:, k] * cage.gain[k] * free[:, column])[:, None] * a[:, :, cage.axis[k]]
-    position = x + np.einsum("mab,mb->ma", a, d)
-    return position, a @ grown @ inverse @ (by_q - still) + moved, by_columns
-
-
-def _weights(cells: Array, cage: LatticeControls) -> tuple[Array, Array]:
-    """(M, N) the weight of the point of each control at `cells` (M, 3), and the derivatives (M, N, 3) by metres."""
-    t = cells[:, None] - cage.point
-    value = np.select([(t >= 0) & (t < 1), (t >= 1) & (t < 2), (t >= 2) & (t < 3)], _spline(t), 0.0)
-    slope = np.select([(t >= 0) & (t < 1), (t >= 1) & (t < 2), (t >= 2) & (t < 3)], [t, 3 - 2 * t, t - 3], 0.0)
-    others = [value[..., 1] * value[..., 2], value[..., 0] * value[..., 2], value[..., 0] * value[..., 1]]
-    return value.prod(axis=2), slope * np.stack(others, axis=-1) / cage.cell
-
-
-def _spline(t: Array) -> list[Array]:
-    """The three pieces of the quadratic B-spline."""
-    return [t * t / 2, (-2 * t * t + 6 * t - 3) / 2, (3 - t) ** 2 / 2]

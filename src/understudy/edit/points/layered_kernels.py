@@ -1,7 +1,4 @@
-"""The compiled twins of `layered_rules.evaluate_rules`, `layered.bend_points` and `LayeredPoints.evaluate_slowly`.
-
-They work one sample at a time.
-"""
+"""States of points of a layered rig, one sample after the other: the rules, the joints, the lattice (see `layered`)."""
 
 from __future__ import annotations
 

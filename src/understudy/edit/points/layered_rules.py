@@ -6,8 +6,6 @@ p(c) are the rules of `character.layers`, only of the parameters that the points
 drives are constant, correctives have the product rule, a toward reduces the derivatives before it by its weight; where
 a control or a parameter is outside of its range, the derivative is zero. A control that the animation does not move
 stays at rest.
-
-`evaluate_rules` is the NumPy form, and the oracle of `layered_kernels.components`.
 """
 
 from __future__ import annotations
@@ -134,35 +132,6 @@ def rule_dependencies(rules: Rules) -> Array:
     result = np.zeros((len(rules.place), len(rules.low)), bool)
     result[np.repeat(np.arange(len(rules.place)), np.diff(rules.first)), rules.column] = True
     return result
-
-
-def evaluate_rules(rules: Rules, values: Array) -> tuple[Array, Array]:
-    """q (S, Q) for values (S, n), and dq/dc (S, P, n) of the P numbers of q that parameters move."""
-    count, entry_of = len(values), np.repeat(np.arange(len(rules.place)), np.diff(rules.first))
-    c = np.clip(values, rules.low, rules.high)
-    offset = c - rules.rest
-    drive = np.zeros((len(rules.place), len(rules.low)))
-    drive[entry_of, rules.column] = rules.drive
-    p, jacobian = offset @ drive.T, np.tile(drive, (count, 1, 1))
-    share = offset / rules.reach
-    ramp, rises = np.clip(share, 0, 1), ((share >= 0) & (share <= 1)) / rules.reach
-    for (i, one, other), gain in zip(rules.corrective.tolist(), rules.corrective_gain):
-        a, b = rules.column[one], rules.column[other]
-        p[:, i] += gain * ramp[:, a] * ramp[:, b]
-        jacobian[:, i, a] += gain * rises[:, a] * ramp[:, b]
-        jacobian[:, i, b] += gain * ramp[:, a] * rises[:, b]
-    for (i, entry), rest, target in zip(rules.toward.tolist(), rules.toward_rest, rules.toward_target):
-        control = c[:, rules.column[entry]] if entry >= 0 else np.full(count, rest)
-        w = np.clip(control, 0.0, 1.0)
-        jacobian[:, i] *= (1 - w)[:, None]
-        if entry >= 0:
-            jacobian[:, i, rules.column[entry]] += (target - p[:, i]) * ((control >= 0) & (control <= 1))
-        p[:, i] += w * (target - p[:, i])
-    jacobian *= ((p >= rules.least) & (p <= rules.most))[:, :, None]
-    jacobian *= ((values >= rules.low) & (values <= rules.high))[:, None]
-    q = np.tile(rules.start, (count, 1))
-    q[:, rules.place] += np.clip(p, rules.least, rules.most) * rules.gain
-    return q, jacobian * rules.gain[:, None]
 
 
 def _entry(entries: Mapping[tuple[int, int], int], parameter: int, column: int) -> int:

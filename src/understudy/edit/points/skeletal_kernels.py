@@ -1,4 +1,4 @@
-"""The compiled twin of `skeletal.skeletal_states`: one sample and one request after the other, without temporaries."""
+"""States of points of a skeleton (see `skeletal`): one sample and one request after the other, without temporaries."""
 
 from __future__ import annotations
 

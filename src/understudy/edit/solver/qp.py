@@ -39,6 +39,8 @@ import numpy as np
 from understudy.checks import Array
 from understudy.maths import jit
 
+KERNELS = "understudy.edit.solver.target_kernels"
+
 DAQP_OPTIMAL, DAQP_SOFT_OPTIMAL = 1, 2
 DAQP_EQUALITY, DAQP_SOFT = 5, 8  # DAQP's flags of a row that is an equation, and of one that may be violated
 DAQP_PRIMAL_TOLERANCE = 1e-8  # of the rows, character sizes and radians
@@ -160,18 +162,12 @@ class WeightedRows(NamedTuple):
 
 def solve_few_rows(program: Program, wanted: WeightedRows) -> tuple[Array, Array] | None:
     """The minimum of a program of weighted rows, and the forces of its bounds, in as many equations as rows."""
-    kernels = jit.kernels("understudy.edit.solver.target_kernels") if len(wanted.aims) <= MAX_ROWS_DAQP else None
-    if kernels is None:
-        return solve_few_rows_slowly(program, wanted)
-    rows = np.concatenate(wanted.blocks)
+    if len(wanted.aims) > MAX_ROWS_DAQP:
+        bounded = _box_qp(program, wanted)
+        return minimise_box_qp(bounded, RowSystem(bounded))
+    kernels, rows = jit.kernels(KERNELS), np.concatenate(wanted.blocks)
     found, x, forces = kernels.solve_few_rows(*program[:4], rows, wanted.aims, wanted.weights, MAX_NEWTON_ROUNDS)
     return (x, forces) if found else None
-
-
-def solve_few_rows_slowly(program: Program, wanted: WeightedRows) -> tuple[Array, Array] | None:
-    """`target_kernels.solve_few_rows` in NumPy, which is also used where BLAS is faster."""
-    bounded = _box_qp(program, wanted)
-    return minimise_box_qp(bounded, RowSystem(bounded))
 
 
 def solve_many_rows(
@@ -194,8 +190,7 @@ def solve_active_set(program: Program, wanted: WeightedRows) -> tuple[Array, Arr
 
     n, rows, (_, aims, weights) = len(program.d), np.concatenate(wanted.blocks), wanted
     h = np.diag(program.d)
-    kernels = jit.kernels("understudy.edit.solver.target_kernels")
-    (gram_slowly if kernels is None else kernels.gram)(rows, weights, h)
+    jit.kernels(KERNELS).gram(rows, weights, h)
     f = program.g - 2 * rows.T @ (weights * aims)
     none, plain = np.zeros((0, n)), np.zeros(n, np.int32)
     tolerances = {"primal_tol": DAQP_PRIMAL_TOLERANCE, "zero_tol": DAQP_ZERO_TOLERANCE}
@@ -203,15 +198,6 @@ def solve_active_set(program: Program, wanted: WeightedRows) -> tuple[Array, Arr
     if flag != DAQP_OPTIMAL or not np.isfinite(x).all():
         return None
     return np.asarray(x, dtype=float), np.asarray(info["lam"], dtype=float)[:n]
-
-
-def gram_slowly(rows: Array, weights: Array, out: Array) -> None:
-    """`target_kernels.gram` in NumPy.
-
-    The kernel is not faster than BLAS, but BLAS starts threads for this little work, and on a busy machine waits for
-    them.
-    """
-    out += (rows.T * weights) @ rows
 
 
 def dense_form(program: Program) -> tuple[Array, Array]:

@@ -20,7 +20,7 @@ import numpy as np
 from understudy.character import Curve
 from understudy.character.curve import BEZIER, LINEAR
 from understudy.checks import Array
-from understudy.maths import bezier, jit, quaternion
+from understudy.maths import jit, quaternion
 
 TIME_ROUNDING_SECONDS = 1e-9  # a time this far beyond the last key is still at it
 HOLD_BOTH_ENDS = ("hold", "hold")
@@ -57,8 +57,6 @@ Grid = SampleGrid | OffsetGrid
 def sample_segments(pieces: FreeSegments, handles: Array, grid: SampleGrid) -> tuple[Array, Array]:
     """Values (S, n), and their derivatives by the four handles of their piece (S, n, 4), for handles (G, 4)."""
     kernels = jit.kernels("understudy.edit.solver.target_kernels")
-    if kernels is None:
-        return sample_segments_slowly(pieces, handles, grid)
     values, slopes = np.empty(grid.fixed.shape), np.empty((*grid.fixed.shape, 4))
     kernels.sample_segments(pieces, handles, grid, values, slopes)
     return values, slopes
@@ -67,24 +65,9 @@ def sample_segments(pieces: FreeSegments, handles: Array, grid: SampleGrid) -> t
 def sample_values(pieces: FreeSegments, handles: Array, grid: SampleGrid) -> Array:
     """The values (S, n) alone."""
     kernels = jit.kernels("understudy.edit.solver.target_kernels")
-    if kernels is None:
-        return sample_segments_slowly(pieces, handles, grid)[0]
     values = np.empty(grid.fixed.shape)
     kernels.sample_values(pieces, handles, grid, values)
     return values
-
-
-def sample_segments_slowly(pieces: FreeSegments, handles: Array, grid: SampleGrid) -> tuple[Array, Array]:
-    """`sample_segments` in NumPy."""
-    values, slopes = grid.fixed.copy(), np.zeros((*grid.fixed.shape, 4))
-    s, i = np.nonzero(grid.piece >= 0)
-    g = grid.piece[s, i]
-    key = np.stack([pieces.t0, pieces.y0], axis=-1)[g]
-    end = np.stack([pieces.t0 + pieces.d, pieces.y3], axis=-1)[g]
-    x, y = bezier.control_points(key, end, handles[g, :2], handles[g, 2:])
-    values[s, i] = bezier.evaluate(x, y, grid.times[s])
-    slopes[s, i] = bezier.handle_gradient(x, y, grid.times[s])
-    return values, slopes
 
 
 class PackedCurves:

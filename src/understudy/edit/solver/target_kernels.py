@@ -1,12 +1,12 @@
 """Compiled kernels of the solver: samples of segments, gaps and derivatives of targets, and programs with few rows.
 
-- `sample_segments` and `chain_rows` are the compiled twins of `segments.sample_segments_slowly` and
-  `targets.chain_rule`, the product with the derivatives of states [Ciccone 2019, eq. 2].
-- `write_gaps` is that of `targets.gaps_slowly`.
-- `measure_skeletal` and `measure_layered` are those of `targets.measure_targets_slowly`, for skeletons and for layered
-  rigs: all steps of one sample, then those of the next. One call replaces five, and nothing larger than a sample is in
-  memory: a drag measures fifty times.
-- `gram` and `solve_few_rows` are those of `qp.gram_slowly` and `qp.solve_few_rows_slowly`: see `qp.minimise_box_qp`.
+- `sample_segments` and `chain_rows`: values of segments with their derivatives by the handles, and the product with
+  the derivatives of states [Ciccone 2019, eq. 2].
+- `measure_skeletal` and `measure_layered` are `targets.measure_any_states` for skeletons and for layered rigs: all
+  steps of one sample, then those of the next. One call replaces five, and nothing larger than a sample is in memory: a
+  drag measures fifty times.
+- `solve_few_rows` is `qp.minimise_box_qp` for few rows. `gram` is not faster than BLAS, but BLAS starts threads for
+  this little work, and on a busy machine waits for them.
 """
 
 from __future__ import annotations

@@ -18,10 +18,11 @@ from understudy.edit.solver import segments
 from understudy.edit.solver.free_tangents import TangentVariables
 from understudy.edit.solver.offsets import OffsetVariables
 from understudy.edit.solver.segments import Grid, SampleGrid
-from understudy.maths import jit, quaternion
+from understudy.maths import jit
 
 Variables = TangentVariables | OffsetVariables
 
+KERNELS = "understudy.edit.solver.target_kernels"
 MAX_NEW_SAMPLES_PER_GOAL = 3  # times added at once for each goal
 
 
@@ -157,9 +158,9 @@ def measure_targets(
     """Gaps of the states for variables v (N,), and their derivatives by v."""
     if isinstance(tangents, OffsetVariables):
         return _measure_offsets(states, tangents, asked, v, size, slopes)
-    kernels = jit.kernels("understudy.edit.solver.target_kernels")
-    if kernels is None or not isinstance(states, SkeletalPoints | LayeredPointStates):
-        return measure_targets_slowly(states, tangents, asked, v, size, slopes)
+    if not isinstance(states, SkeletalPoints | LayeredPointStates):
+        return measure_any_states(states, tangents, asked, v, size, slopes)
+    kernels = jit.kernels(KERNELS)
     t, (order, first) = tangents, asked.sample_order
     gap, residual = np.empty((len(asked), 6)), np.empty(asked.rows)
     matrix = np.zeros((asked.rows if slopes else 0, t.count))
@@ -187,10 +188,10 @@ def measure_targets(
     return TargetResiduals(gap, residual, matrix)
 
 
-def measure_targets_slowly(
+def measure_any_states(
     states: PointStates, tangents: TangentVariables, asked: PointTargets, v: Array, size: float, slopes: bool = True
 ) -> TargetResiduals:
-    """`measure_targets` step by step, for states of any kind."""
+    """`measure_targets` for states of any kind, without a kernel that does all steps at once."""
     assert isinstance(asked.grid, SampleGrid)
     values, handle_slopes = segments.sample_segments(tangents.pieces, tangents.handles(v), asked.grid)
     position, orientation, jacobian = states.evaluate(values, asked.sample, asked.point, slopes)
@@ -199,9 +200,7 @@ def measure_targets_slowly(
     matrix = np.zeros((asked.rows if slopes else 0, tangents.count))
     if slopes and len(asked):
         scale = np.array([1.0 / size, 1.0])
-        kernels = jit.kernels("understudy.edit.solver.target_kernels")
-        fill = chain_rule if kernels is None else kernels.chain_rows
-        fill(
+        jit.kernels(KERNELS).chain_rows(
             jacobian,
             handle_slopes,
             asked.sample,
@@ -255,48 +254,9 @@ def add_worst_samples(held: PointTargets, dense: PointTargets, drift: TargetResi
 
 def gaps(asked: PointTargets, position: Array, orientation: Array, size: float) -> Array:
     """(R, 6) the gaps from positions (R, 3) and orientations (R, 3, 3) to the goals, zero without a target."""
-    kernels = jit.kernels("understudy.edit.solver.target_kernels")
-    if kernels is None:
-        return gaps_slowly(asked, position, orientation, size)
     out = np.empty((len(asked), 6))
-    kernels.write_gaps(asked.parts, asked.place, asked.turn, position, orientation, size, out)
+    jit.kernels(KERNELS).write_gaps(asked.parts, asked.place, asked.turn, position, orientation, size, out)
     return out
-
-
-def gaps_slowly(asked: PointTargets, position: Array, orientation: Array, size: float) -> Array:
-    """`gaps` in NumPy."""
-    gap = np.zeros((len(asked), 6))
-    gap[:, :3] = (asked.place - position) / size
-    turning = asked.parts[:, 1]
-    if turning.any():
-        change = asked.turn[turning] @ np.swapaxes(orientation[turning], 1, 2)
-        gap[turning, 3:] = quaternion.to_rotation_vector(quaternion.from_matrix(change))
-    gap[~asked.parts[:, 0], :3] = 0.0
-    return gap
-
-
-def chain_rule(
-    jacobian: Array,
-    slopes: Array,
-    sample: Array,
-    piece: Array,
-    variable: Array,
-    factor: Array,
-    first_row: Array,
-    scale: Array,
-    out: Array,
-) -> None:
-    """`target_kernels.chain_rows` in NumPy [eq. 2]: d state / d column, d column / d handle, d handle / d v."""
-    padded = np.append(factor, np.zeros((1, 4)), axis=0)
-    columns = np.append(variable, np.full((1, 4), -1), axis=0)[piece[sample]]  # (R, n, 4)
-    amount = slopes[sample] * padded[piece[sample]]
-    r, i, c = np.nonzero(columns >= 0)
-    for part in range(2):
-        asked = first_row[r, part] >= 0
-        rr, ii, cc = r[asked], i[asked], c[asked]
-        for a in range(3):
-            terms = scale[part] * amount[rr, ii, cc] * jacobian[rr, 3 * part + a, ii]
-            np.add.at(out, (first_row[rr, part] + a, columns[rr, ii, cc]), terms)
 
 
 def _first_rows(parts: Array) -> Array:
