@@ -17,6 +17,8 @@ from functools import cached_property
 import numpy as np
 from benchmarks.measure import Row, median_ms
 from benchmarks.transitions import learned
+from tests.reference import gp as gp_reference
+from tests.reference import perform as reference
 
 from understudy import cast
 from understudy.character import rig
@@ -27,7 +29,7 @@ from understudy.perform.commands import Transition
 from understudy.perform.features.reduction import FeaturePca
 from understudy.perform.runtime import forces, latent_path, particle
 from understudy.perform.runtime.forces import SUBSTEPS_PER_FRAME, Density, MotionConstants, prepare_density
-from understudy.perform.runtime.particle import step, step_numpy
+from understudy.perform.runtime.particle import step
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.runtime.state import PerformerState
 
@@ -97,15 +99,15 @@ def frame(space: Space, count: int, plain: bool = False) -> Callable[[], Array]:
         state[:] = step(space.density, forces, *state, path, path, radius, random, 1 / RATE)
         return space.reduction.restore(mapping.mean(state[0]))
 
-    def pose_numpy() -> Array:
+    def pose_slowly() -> Array:
         moments = next(number) + np.arange(2 * SUBSTEPS_PER_FRAME + 1) / (2 * SUBSTEPS_PER_FRAME)
         places = np.tile(moments / RATE * particle.GRID_STEPS_PER_SMOOTHNESS / forces.smoothness, (count, 1))
-        random = forces.amplitude * particle.forces_numpy(key, streams.astype(np.uint64), places, 3)
-        state[:] = step_numpy(space.exact, forces, *state, path, path, radius, random, 1 / RATE, SUBSTEPS_PER_FRAME)
-        reduced = mapping.kernel.cross_covariance_numpy(state[0], mapping.points) @ mapping.weights
+        random = forces.amplitude * reference.random_forces(key, streams.astype(np.uint64), places, 3)
+        state[:] = reference.step(space.exact, forces, *state, path, path, radius, random, 1 / RATE)
+        reduced = gp_reference.cross_covariance(mapping.kernel, state[0], mapping.points) @ mapping.weights
         return np.asarray(reduced @ space.reduction.basis.T)
 
-    return pose_numpy if plain else pose
+    return pose_slowly if plain else pose
 
 
 def single(name: str, space: Space) -> Iterator[Row]:

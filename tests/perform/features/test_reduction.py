@@ -89,13 +89,14 @@ def test_of_a_still_label_has_no_dimension() -> None:
     np.testing.assert_allclose(reduction.restore(reduction.reduce(np.zeros((2, 4)))), 0.3)
 
 
-def test_one_pose_is_restored_as_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_pose_is_restored_as_among_many() -> None:
     reduction = FeaturePca.fit(features(9, width=23), share=1.0)
     y = np.random.default_rng(2).normal(size=(5, reduction.dimensions))
     together = reduction.restore(y)
     assert all(np.array_equal(reduction.restore(y[m : m + 1])[0], together[m]) for m in range(len(y)))
-    monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
-    np.testing.assert_allclose(reduction.restore(y), together, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        y @ reduction.basis.T / reduction.scale + reduction.mean, together, rtol=1e-12, atol=1e-12
+    )
 
 
 def test_comes_back_from_its_arrays() -> None:

@@ -7,6 +7,7 @@ import pytest
 from tests.data_folder import data_file
 from tests.perform.layers.bodies import ARKIT, body
 from tests.perform.layers.playing import sight
+from tests.reference import perform as reference
 
 from understudy import formats
 from understudy.character.rig import DirectRig, LayeredRig
@@ -115,20 +116,18 @@ def test_what_is_written_is_read(kind: str, dragon: LayeredRig) -> None:
         assert eyes.drive.read(row) == pytest.approx(angles, abs=1e-9)
 
 
-def test_controls_without_kernels(dragon: LayeredRig, monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = Eyes.from_rig(dragon)
-    monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
-    slow = Eyes.from_rig(dragon)
-    assert quick is not None and slow is not None
+def test_the_kernels_of_controls_agree_with_their_oracles(dragon: LayeredRig) -> None:
+    eyes = Eyes.from_rig(dragon)
+    assert eyes is not None and isinstance(eyes.drive, ControlDrive)
     rng = np.random.default_rng(7)
     for _ in range(20):
         angles = Angles(*rng.uniform(-1, 1, 2), *rng.uniform(-0.3, 0.3, 2))  # beyond the ranges too
         a, b = dragon.rest.copy(), dragon.rest.copy()
-        quick.drive.write(a, angles)
-        slow.drive.write(b, angles)
+        eyes.drive.write(a, angles)
+        reference.write_eye_angles(eyes.drive, b, angles)
         np.testing.assert_allclose(a, b, atol=1e-12)
         assert (a >= dragon.controls.low).all() and (a <= dragon.controls.high).all()
-        assert quick.drive.read(a) == pytest.approx(slow.drive.read(a))
+        assert eyes.drive.read(a) == pytest.approx(reference.read_eye_angles(eyes.drive, a))
 
 
 def test_eyes_stay_within_reach_everywhere(dragon: LayeredRig) -> None:

@@ -51,11 +51,3 @@ def test_rules_that_are_no_sum_are_left_to_the_rig() -> None:
     assert head.evaluate_row(row) == head.evaluate_by_rig(row)
     angle = 0.5 * 0.7 * 0.4 + 0.5 * 1.2
     assert head.evaluate_row(row)[2] == pytest.approx(np.sin(angle))
-
-
-def test_without_kernels(dragon: LayeredRig, monkeypatch: pytest.MonkeyPatch) -> None:
-    joint = dragon.character.skeleton.index("Head")
-    row = np.random.default_rng(1).uniform(dragon.controls.low, dragon.controls.high)
-    quick = HeadFrame(dragon, joint).evaluate_row(row)
-    monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
-    np.testing.assert_allclose(HeadFrame(dragon, joint).evaluate_row(row), quick, atol=1e-14)

@@ -9,11 +9,12 @@ import numba
 import numpy as np
 import pytest
 from tests.perform.small_space import latents, mapping
+from tests.reference import perform as reference
 
 from understudy.errors import InvalidInput
 from understudy.perform.runtime import particle
 from understudy.perform.runtime.forces import SUBSTEPS_PER_FRAME, Density, MotionConstants, prepare_density
-from understudy.perform.runtime.particle import step, step_numpy
+from understudy.perform.runtime.particle import step
 
 DT = 1 / 24
 
@@ -50,10 +51,10 @@ def rough() -> tuple[Density, MotionConstants, np.ndarray]:
 
 @pytest.mark.parametrize("substeps", [1, 2, 4])
 @pytest.mark.parametrize("count", [1, 2, 9])
-def test_kernel_equals_numpy(space: Any, rough: Any, count: int, substeps: int) -> None:
+def test_the_kernel_agrees_with_its_oracle(space: Any, rough: Any, count: int, substeps: int) -> None:
     for own in (space, rough):
         given = moment(own, count, substeps)
-        for fast, slow in zip(step(*own[:2], *given, substeps), step_numpy(*own[:2], *given, substeps)):
+        for fast, slow in zip(step(*own[:2], *given, substeps), reference.step(*own[:2], *given, substeps)):
             np.testing.assert_allclose(fast, slow, rtol=1e-8, atol=1e-9)
 
 
@@ -67,7 +68,7 @@ def test_points_are_chosen_anew_where_a_particle_gets_away(rough: Any) -> None:
     assert np.linalg.norm(x - given[0], axis=1).min() > density.length
     heard = [np.linalg.norm(at[:, None] - points, axis=-1) < 5 * density.length for at in (given[0], x)]
     assert (heard[1] & ~heard[0]).any(axis=1).sum() > 5
-    for fast, slow in zip((x, velocity), step_numpy(density, forces, *given)):
+    for fast, slow in zip((x, velocity), reference.step(density, forces, *given)):
         np.testing.assert_allclose(fast, slow, rtol=1e-8, atol=1e-9)
 
 
@@ -98,23 +99,16 @@ def test_a_character_alone_is_the_same_to_the_last_bit(space: Any, monkeypatch: 
                 assert np.array_equal(alone[0][0], x[m]) and np.array_equal(alone[1][0], velocity[m])
 
 
-def test_without_the_kernels(space: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    given = moment(space, 4)
-    with_them = step(*space[:2], *given)[0]
-    monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
-    np.testing.assert_allclose(step(*space[:2], *given)[0], with_them, rtol=1e-8)
-
-
 def test_a_frame_is_integrated_to_fourth_order(space: Any) -> None:
     """Within a sphere so wide that the constraint, which has a corner, says nothing."""
     density, forces, _ = space
     given = moment(space, 6, 32)
     given[4] = np.full(6, 1e3)
     errors = []
-    best = step_numpy(density, forces, *given, 32)[0]
+    best = reference.step(density, forces, *given, 32)[0]
     for substeps in (1, 2, 4):
         coarse = [*given[:5], given[5][:, :: 32 // substeps], DT]
-        errors.append(np.linalg.norm(step_numpy(density, forces, *coarse, substeps)[0] - best))
+        errors.append(np.linalg.norm(reference.step(density, forces, *coarse, substeps)[0] - best))
     assert errors[0] / errors[1] > 8 and errors[1] / errors[2] > 8
 
 

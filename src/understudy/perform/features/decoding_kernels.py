@@ -1,5 +1,4 @@
-"""Decoding, frame by frame: compiled twins of `reduction.FeaturePca.restore`, `root_motion.exponentials` and
-`root_motion.RootJoint.apply_ground`.
+"""Decoding, frame by frame: `reduction.FeaturePca.restore`, `root_motion.exponentials`, `RootJoint.apply_ground`.
 
 Live, a character is decoded one row at a time, where NumPy costs a call for every product. Each frame is computed on
 its own and in the same order, so that one row and many rows agree to the last bit.

@@ -92,12 +92,9 @@ class FeaturePca:
 
     def restore(self, reduced: Array) -> Array:
         """(M, E) of reduced poses (M, D). A row does not depend on the others."""
-        kernels = jit.kernels(KERNELS)
-        if kernels is None:
-            return np.asarray(reduced @ self._back_projection + self.mean)
         reduced = checks.array(reduced, "reduced poses", ("M", self.dimensions), finite=False)
         out = np.empty((len(reduced), len(self.mean)))
-        kernels.restore(reduced, self._back_projection, self.mean, out)
+        jit.kernels(KERNELS).restore(reduced, self._back_projection, self.mean, out)
         return out
 
     @cached_property

@@ -167,18 +167,10 @@ class RootJoint:
     def apply_ground(self, translations: Array, rotations: Array, grounds: Array) -> tuple[Array, Array]:
         """The inverse of `remove_ground`: local (F, 3) and (F, 4) with each frame on its ground."""
         kernels = jit.kernels(KERNELS)
-        if kernels is None:
-            return self.apply_ground_numpy(translations, rotations, grounds)
         moved, rotated = np.empty(translations.shape), np.empty(rotations.shape)
         inverse, parent = self._parent_from_world, self._parent_turn
         kernels.apply_ground(translations, rotations, grounds, self.world_from_parent, inverse, parent, moved, rotated)
         return moved, rotated
-
-    def apply_ground_numpy(self, translations: Array, rotations: Array, grounds: Array) -> tuple[Array, Array]:
-        """`apply_ground` in NumPy."""
-        turn = _yaw(grounds[:, 2])
-        places = translations @ self.world_from_parent[:3, :3].T + self.world_from_parent[:3, 3]
-        return self._local(quaternion.rotate(turn, places) + _on_floor(grounds), turn, rotations)
 
     def _local(self, places: Array, turn: Array, rotations: Array) -> tuple[Array, Array]:
         inverse, parent = self._parent_from_world, self._parent_turn
@@ -314,11 +306,8 @@ def logarithms(rotations: Array, reference: Array) -> Array:
 
 def exponentials(logs: Array, reference: Array) -> Array:
     """(F, R, 4) q = r exp(v): the inverse of `logarithms`."""
-    kernels = jit.kernels(KERNELS)
-    if kernels is None:
-        return quaternion.multiply(reference, quaternion.exp(logs))
     result = np.empty((*logs.shape[:-1], 4))
-    kernels.rotations(logs, reference, result)
+    jit.kernels(KERNELS).rotations(logs, reference, result)
     return result
 
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from math import atan2, cos, hypot, sin
-from types import ModuleType
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -76,31 +75,20 @@ class ControlDrive:
     ranges: Array  # (3, k) low, rest and high
     both: Array = field(init=False)  # (k, 4) the inverse of G for the controls of both eyes, zero for the others
     single: Array = field(init=False)  # (k, 4) and for the controls of one eye
-    kernels: ModuleType | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "both", _inverse(self.gains, self.is_both))
         object.__setattr__(self, "single", _inverse(self.gains, ~self.is_both))
-        object.__setattr__(self, "kernels", jit.kernels(KERNELS))
 
     def read(self, row: Array) -> Angles:
         """The eyes' angles in a row (C,)."""
-        if self.kernels is None:
-            return Angles(*(self.gains @ (row[self.columns] - self.ranges[1])).tolist())
-        return Angles(*self.kernels.read_eye_angles(row[None], self.columns, self.gains, self.ranges)[0].tolist())
+        angles = jit.kernels(KERNELS).read_eye_angles(row[None], self.columns, self.gains, self.ranges)
+        return Angles(*angles[0].tolist())
 
     def write(self, row: Array, angles: Angles) -> None:
         """Turn the eyes of a row (C,), in place."""
-        if self.kernels is None:
-            low, rest, high = self.ranges
-            values = np.clip(rest + self.both @ angles, low, high)
-            left_over = angles - self.gains @ (values - rest)
-            row[self.columns] = np.clip(values + self.single @ left_over, low, high)
-        else:
-            wanted = np.array([angles])
-            self.kernels.write_eye_angles(
-                row[None], SINGLE_ROW_INDEX, self.columns, self.gains, self.both, self.single, self.ranges, wanted
-            )
+        controls = (self.columns, self.gains, self.both, self.single, self.ranges)
+        jit.kernels(KERNELS).write_eye_angles(row[None], SINGLE_ROW_INDEX, *controls, np.array([angles]))
 
 
 class EyeJoint(NamedTuple):
@@ -200,20 +188,20 @@ def gaze_rotation(yaw: float, pitch: float) -> quaternion.Scalars:
 
 def read_all(drive: EyeDrive, rows: Array) -> list[Angles]:
     """The eyes' angles in each of rows (M, C)."""
-    if not isinstance(drive, ControlDrive) or drive.kernels is None:
+    if not isinstance(drive, ControlDrive):
         return [drive.read(row) for row in rows]
-    angles = drive.kernels.read_eye_angles(rows, drive.columns, drive.gains, drive.ranges)
+    angles = jit.kernels(KERNELS).read_eye_angles(rows, drive.columns, drive.gains, drive.ranges)
     return [Angles(*values) for values in angles.tolist()]
 
 
 def write_all(drive: EyeDrive, rows: Array, which: list[int], angles: list[Angles]) -> None:
     """Turn the eyes of some of rows (M, C), in place."""
-    if not isinstance(drive, ControlDrive) or drive.kernels is None:
+    if not isinstance(drive, ControlDrive):
         for m, wanted in zip(which, angles):
             drive.write(rows[m], wanted)
     elif which:
         controls = (drive.columns, drive.gains, drive.both, drive.single, drive.ranges)
-        drive.kernels.write_eye_angles(rows, np.array(which), *controls, np.array(angles))
+        jit.kernels(KERNELS).write_eye_angles(rows, np.array(which), *controls, np.array(angles))
 
 
 def face_columns(rig: PosedRig) -> dict[str, tuple[int, ...]]:
@@ -282,11 +270,8 @@ class EyelidDrive:
 
     def closures(self, rows: Array) -> Array:
         """(M,) `closure` of each of rows (M, C)."""
-        kernels = jit.kernels(KERNELS)
-        if kernels is None:
-            return np.array([self.closure(row) for row in rows])
         ends = self.columns[0], self.open, self.shut
-        return kernels.lid_closure(rows, *ends, self.others, self.gains, self.rest)
+        return jit.kernels(KERNELS).lid_closure(rows, *ends, self.others, self.gains, self.rest)
 
     def shut_to(self, row: Array, amount: float) -> None:
         """Shut the eye of a row (C,) to at least `amount`, 0 to 1, in place; an eye that is shut further stays."""

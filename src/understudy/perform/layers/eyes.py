@@ -8,8 +8,8 @@ An eye at e (in the frame of the head) that looks at p has, with the face's axes
     yaw = atan2(d.l, d.f)        pitch = atan2(d.u, |(d.l, d.f)|)
 
 **Head frame.** A rig evaluates all joints of many rows at once, and a single row costs it half a millisecond. The gaze
-needs one joint of one row each frame, so the chain of its ancestors is evaluated alone, in microseconds. Where the
-kernels are absent, or a rule of the rig is more than a sum, the rig is used.
+needs one joint of one row each frame, so the chain of its ancestors is evaluated alone, in microseconds. Where a rule
+of the rig is more than a sum, the rig is used.
 """
 
 from __future__ import annotations
@@ -322,7 +322,7 @@ class HeadFrame:
     def __init__(self, rig: PosedRig, joint: int) -> None:
         self.rig, self.joint = rig, joint
         chain = rig.character.skeleton.ancestors(joint)[::-1]
-        self._quick = _kernel_direct(rig, chain) if isinstance(rig, DirectRig) else _kernel_layered(rig, chain)
+        self._quick = _kernel_direct(chain) if isinstance(rig, DirectRig) else _kernel_layered(rig, chain)
 
     def evaluate_row(self, row: Array) -> Frame:
         """The frame of a row (C,)."""
@@ -341,16 +341,12 @@ class HeadFrame:
         return tuple(self.rig.joints(row[None])[0, self.joint, :3].ravel().tolist())
 
 
-def _kernel_direct(rig: DirectRig, chain: list[int]) -> Callable[[Array], Array] | None:
-    kernels = jit.kernels(KERNELS)
-    if kernels is None:
-        return None
-    return partial(kernels.head_frames_direct, starts=10 * np.array(chain, np.int64))
+def _kernel_direct(chain: list[int]) -> Callable[[Array], Array]:
+    return partial(jit.kernels(KERNELS).head_frames_direct, starts=10 * np.array(chain, np.int64))
 
 
 def _kernel_layered(rig: PosedRig, chain: list[int]) -> Callable[[Array], Array] | None:
-    kernels = jit.kernels(KERNELS)
-    if kernels is None or not isinstance(rig, LayeredRig):
+    if not isinstance(rig, LayeredRig):
         return None
     layers, skeleton = rig.layers, rig.character.skeleton
     place = {skeleton.names[joint]: n for n, joint in enumerate(chain)}
@@ -372,4 +368,5 @@ def _kernel_layered(rig: PosedRig, chain: list[int]) -> Callable[[Array], Array]
     controls = rig.controls
     ranges = np.stack([controls.low[columns], controls.rest[columns], controls.high[columns]])
     rest = tuple(np.ascontiguousarray(a[chain]) for a in (skeleton.translations, skeleton.rotations, skeleton.scales))
+    kernels = jit.kernels(KERNELS)
     return lambda rows: kernels.head_frames_layered(rows, columns, ranges, gains, limits, *rest)

@@ -37,7 +37,7 @@ from understudy.perform.layers import layer
 from understudy.perform.layers.eye_drives import Angles, EyelidDrive, JointDrive, lids_of, write_all
 from understudy.perform.layers.eyes import Eyes, Frame, Point, to_point
 from understudy.perform.layers.head import HeadFollow, HeadTurn, head_turn
-from understudy.perform.layers.layer import LayerContext, apply_one_by_one
+from understudy.perform.layers.layer import LayerContext
 
 KERNELS = "understudy.perform.layers.layer_kernels"
 # Length of a fixation (median in seconds, deviation of the logarithm). People make three a second when they look at a
@@ -170,9 +170,9 @@ class Gaze:
 
     def step_all(self, states: Sequence[GazeState], rows: Array, moments: Sequence[LayerContext]) -> list[GazeState]:
         """`step` of many characters; their rows (M, C) are changed in place."""
+        if not states:
+            return []
         kernels = jit.kernels(KERNELS)
-        if kernels is None or not states:
-            return apply_one_by_one(self, states, rows, moments)
         axes, both_eyes, middle, reach = self.eyes.arrays
         frames = self.eyes.head.evaluate_rows(rows)
         seen = np.empty((len(rows), 4))

@@ -1,9 +1,9 @@
 """Compiled loops of the layers, for one row or many: NumPy spends most of its time on the calls here.
 
-- `read_eye_angles`, `write_eye_angles`: twins of `eye_drives.ControlDrive`
-- `face_directions`, `eye_angles`: twins of `eyes.Eyes.direction`, `bearing` and `angles`
+- `read_eye_angles`, `write_eye_angles`: `eye_drives.ControlDrive`
+- `face_directions`, `eye_angles`: `eyes.Eyes.direction`, `bearing` and `angles` of many characters
 - `head_frames_direct`, `head_frames_layered`: `eyes.HeadFrame`, one joint of each row, down the chain of its ancestors
-- `lid_closure`: twin of `eye_drives.EyelidDrive.closure`
+- `lid_closure`: `eye_drives.EyelidDrive.closure` of many rows
 """
 
 from __future__ import annotations

@@ -57,9 +57,7 @@ class LatentGraph:
         a, b = self._point(a, "the start"), self._point(b, "the end")
         ends = costs(np.stack([a, b]), self.points, self.power)
         direct = float(costs(a[None], b[None], self.power)[0, 0])
-        kernels = jit.kernels(KERNELS)
-        cheapest = cheapest_numpy if kernels is None else kernels.cheapest_path
-        through = cheapest(self.costs, ends[0], ends[1], direct)
+        through = jit.kernels(KERNELS).cheapest_path(self.costs, ends[0], ends[1], direct)
         return remove_repeats(np.concatenate([a[None], self.points[through], b[None]]))
 
     def _point(self, value: Array, name: str) -> Array:
@@ -77,33 +75,6 @@ def costs(a: Array, b: Array, power: float) -> Array:
     for q in range(a.shape[1]):
         square += np.subtract.outer(a[:, q], b[:, q]) ** 2
     return square ** (power / 2)
-
-
-def cheapest_numpy(between: Array, from_start: Array, to_end: Array, direct: float) -> Array:
-    """(K,) the training points on the cheapest path, by Dijkstra's algorithm on a dense graph, in N^2 steps.
-
-    `between` (N, N) costs among the points, `from_start` and `to_end` (N,) those of the two ends, `direct` of the edge
-    that joins them. A point is settled when no open point is cheaper; the search stops when the end is settled.
-    """
-    cost, before = from_start.copy(), np.full(len(from_start), -1)
-    open_cost = cost.copy()
-    best, last = direct, -1
-    while len(cost):
-        i = int(open_cost.argmin())
-        spent = open_cost[i]
-        if not spent < best:
-            break
-        open_cost[i] = np.inf
-        if spent + to_end[i] < best:
-            best, last = spent + to_end[i], i
-        through = spent + between[i]
-        better = (through < cost) & (through < best)
-        cost[better], open_cost[better], before[better] = through[better], through[better], i
-    way = []
-    while last >= 0:
-        way.append(last)
-        last = int(before[last])
-    return np.array(way[::-1], dtype=np.int64)
 
 
 def remove_repeats(points: Array) -> Array:

@@ -67,15 +67,13 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import jit
 from understudy.perform.runtime.forces import (
-    MAX_MULTIPLIER_RATIO,
-    MIN_SQUARED_DISTANCE,
     SUBSTEPS_PER_FRAME,
     Density,
     MotionConstants,
     prepare_density,
 )
 
-__all__ = ["SUBSTEPS_PER_FRAME", "Density", "MotionConstants", "prepare_density", "step", "step_numpy"]
+__all__ = ["SUBSTEPS_PER_FRAME", "Density", "MotionConstants", "prepare_density", "step"]
 
 KERNELS = "understudy.perform.runtime.particle_kernels"
 # Characters times points squared, a millisecond of work. Below it a second thread does not pay: waking it takes 20 us
@@ -86,10 +84,6 @@ WINDOW_GRID_STEPS = 8  # n grid steps to either side at which the window, exp(-n
 # c: the sum over the grid of the squared window is the integral of exp(-4 t^2 / gamma) over d.
 WINDOW_SCALE = sqrt(2 / sqrt(pi * 8))
 MIN_PARALLEL_STREAMS = 1000  # below, a second thread does not pay
-PHILOX_MULTIPLIERS = np.array([0xD2511F53, 0xCD9E8D57], np.uint64)
-PHILOX_WEYL = np.array([0x9E3779B9, 0xBB67AE85], np.uint64)
-UINT32_MASK = np.uint64(0xFFFFFFFF)
-UINT32_BITS = np.uint64(32)
 
 
 def step(
@@ -118,8 +112,6 @@ def step(
     _check(density, x, velocity, path, path_end, radius, random, substeps)
     velocity = carry_particle(velocity, before, path, path_end, dt)
     kernels = jit.kernels(KERNELS)
-    if kernels is None:
-        return step_numpy(density, forces, x, velocity, path, path_end, radius, random, dt, substeps)
     x, velocity = np.array(x, np.float64, order="C"), np.array(velocity, np.float64, order="C")
     inputs = (np.ascontiguousarray(array, np.float64) for array in (path, path_end, radius, random))
     if len(x) * density.points.shape[0] ** 2 < MIN_PARALLEL_WORK:
@@ -154,71 +146,6 @@ def carry_particle(velocity: Array, before: Array | None, path: Array, path_end:
         return velocity
     corner = (path_end - 2 * path + before) / dt
     return np.where(np.isnan(corner), velocity, velocity + corner)
-
-
-def step_numpy(
-    density: Density,
-    forces: MotionConstants,
-    x: Array,
-    velocity: Array,
-    path: Array,
-    path_end: Array,
-    radius: Array,
-    random: Array,
-    dt: float,
-    substeps: int = SUBSTEPS_PER_FRAME,
-) -> tuple[Array, Array]:
-    """`step` in NumPy, after the corner: the oracle of the kernels, used where numba is absent."""
-    h, drift = dt / substeps, (path_end - path) / dt
-    stiffest = min(MAX_MULTIPLIER_RATIO * forces.alpha**2, h**-2)
-
-    def force_at(x: Array, v: Array, pushed: Array, now: int) -> Array:
-        return total_force(forces, x, v, pushed, path + now * (h / 2) * drift, drift, radius, random[:, now], stiffest)
-
-    v = velocity
-    for i in range(0, 2 * substeps, 2):
-        f1 = force_at(x, v, likelihood_force(density, forces, x), i)
-        middle = x + h / 2 * v + h**2 / 8 * f1
-        pushed = likelihood_force(density, forces, middle)
-        f2 = force_at(middle, v + h / 2 * f1, pushed, i + 1)
-        f3 = force_at(middle, v + h / 2 * f2, pushed, i + 1)
-        end = x + h * v + h**2 / 2 * f3
-        f4 = force_at(end, v + h * f3, likelihood_force(density, forces, end), i + 2)
-        x, v = x + h * v + h**2 / 6 * (f1 + f2 + f3), v + h / 6 * (f1 + 2 * f2 + 2 * f3 + f4)
-    return x, v
-
-
-def likelihood_force(density: Density, forces: MotionConstants, x: Array) -> Array:
-    """(M, Q) the force towards likely regions at x (M, Q), eq. 11; most of the time of a step."""
-    p, gradient = density.log_density_and_gradient(x)
-    s = forces.a / (1 + np.exp(np.minimum((p - forces.v) / forces.l, 700)))
-    steepness = np.sqrt(np.einsum("mq,mq->m", gradient, gradient) + forces.flat**2)
-    return (s / steepness)[:, None] * gradient
-
-
-def total_force(
-    forces: MotionConstants,
-    x: Array,
-    v: Array,
-    pushed: Array,
-    path: Array,
-    drift: Array,
-    radius: Array,
-    random: Array,
-    stiffest: float,
-) -> Array:
-    """x'' (M, Q) of particles at x with velocity v, where the path is at `path` and moves with `drift`, all (M, Q)."""
-    g, w = x - path, v - drift
-    f = random + pushed - forces.drag * w
-    return f + constraint_multiplier(g, w, f, radius, forces.alpha, stiffest)[:, None] * g
-
-
-def constraint_multiplier(g: Array, w: Array, f: Array, radius: Array, alpha: float, stiffest: float) -> Array:
-    """lambda (M,) of eq. 9, never above zero, of g, w and F (M, Q)."""
-    gg = np.maximum(np.einsum("mq,mq->m", g, g), MIN_SQUARED_DISTANCE)
-    gw = np.einsum("mq,mq->m", g, w)
-    g_of_10 = np.einsum("mq,mq->m", w, w) + 2 * alpha * gw + alpha**2 * (gg - radius**2) / 2
-    return np.minimum(0, -np.einsum("mq,mq->m", g, f) / gg - np.minimum(g_of_10 / gg, stiffest))
 
 
 def random_force(seed: int, stream: int, times: Array, smoothness: float, dimensions: int) -> Array:
@@ -268,8 +195,6 @@ def _draw_forces(seed: int, streams: Array, times: Array, smoothness: float, dim
     """(M, T, Q) forces of streams (M,) at times (M, T)."""
     key, streams, places = _key(seed), streams.astype(np.uint64), times * (GRID_STEPS_PER_SMOOTHNESS / smoothness)
     kernels = jit.kernels(KERNELS)
-    if kernels is None:
-        return forces_numpy(key, streams, places, dimensions)
     result = np.empty((*times.shape, dimensions))
     if len(streams) < MIN_PARALLEL_STREAMS:
         kernels.fill_random_forces(key, streams, places, result, 0, len(streams))
@@ -283,42 +208,3 @@ def _draw_forces(seed: int, streams: Array, times: Array, smoothness: float, dim
 def _key(seed: int) -> Array:
     """(2,) the halves of a seed of 64 bits."""
     return checks.freeze(np.array([seed & 0xFFFFFFFF, (seed >> 32) & 0xFFFFFFFF], np.uint64))
-
-
-def forces_numpy(key: Array, streams: Array, places: Array, dimensions: int) -> Array:
-    """(M, T, Q) forces of streams (M,) at grid coordinates (M, T), in NumPy: the oracle of the kernels."""
-    nearest = np.floor(places).astype(np.int64)
-    total = np.zeros((*places.shape, dimensions))
-    for offset in range(-WINDOW_GRID_STEPS + 1, WINDOW_GRID_STEPS + 1):
-        i = nearest + offset
-        window = np.exp(-0.25 * (places - i) ** 2)
-        for block in range(0, dimensions, 4):
-            z = normals(key, i, streams[:, None], block // 4)
-            total[..., block : block + 4] += window[..., None] * z[..., : dimensions - block]
-    return WINDOW_SCALE * total
-
-
-def normals(key: Array, index: Array, stream: Array, block: int) -> Array:
-    """(..., 4) standard normal numbers of counters (index, block, stream): Box and Muller's transform of Philox."""
-    words = np.broadcast_arrays(
-        index.astype(np.uint64) & UINT32_MASK, np.uint64(block), stream & UINT32_MASK, stream >> UINT32_BITS
-    )
-    uniform = (philox(np.stack(words, axis=-1), key) + 0.5) * 2.0**-32
-    radius = np.sqrt(-2 * np.log(uniform[..., 0::2]))
-    angle = 2 * pi * uniform[..., 1::2]
-    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1).reshape(uniform.shape)
-
-
-def philox(counter: Array, key: Array) -> Array:
-    """(..., 4) 32-bit numbers, as uint64, of counters (..., 4) and a key (2,): ten rounds of Philox 4x32."""
-    a, b, c, d = (counter[..., i] for i in range(4))
-    for turn in range(10):
-        k = (key + np.uint64(turn) * PHILOX_WEYL) & UINT32_MASK
-        first, second = PHILOX_MULTIPLIERS[0] * a, PHILOX_MULTIPLIERS[1] * c
-        a, b, c, d = (
-            (second >> UINT32_BITS) ^ b ^ k[0],
-            second & UINT32_MASK,
-            (first >> UINT32_BITS) ^ d ^ k[1],
-            first & UINT32_MASK,
-        )
-    return np.stack([a, b, c, d], axis=-1)

@@ -1,4 +1,4 @@
-"""Compiled twins of `particle.step`, `particle.forces_numpy` and `latent_path.cheapest_numpy`; the search of `changes`.
+"""Kernels of `particle` (steps, random forces), `latent_path` (cheapest paths) and `changes` (their search).
 
 **Particle.** Characters go through a frame one by one: the result of one depends neither on the size of the crowd nor
 on the number of threads. A particle moves little within a frame and only the points within some lengths of the kernel
@@ -11,7 +11,8 @@ next to y / log 2, which falls out of the low bits of y / log 2 + 1.5 * 2^52. A 
 
 **Random force.** One frame of one character draws its grid values once.
 
-**Cheapest path.** The next point is found while the costs are brought up to date.
+**Cheapest path.** Dijkstra's algorithm on a dense graph, in N^2 steps. A point is settled when no open point is
+cheaper; the search stops when the end is settled. The next point is found while the costs are brought up to date.
 
 **Changes.** The products of accelerations and differences are shared by all durations of a candidate.
 """
@@ -237,7 +238,7 @@ def log_density(places: Array, k: Array, b: Array, x: Array, numbers: Array, gra
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, nogil=True, error_model="numpy")
 def likelihood_force(p: float, gradient: Array, law: Array) -> None:
-    """Turns `gradient` (Q,) of the density p into the force towards likely regions: `particle.likelihood_force`."""
+    """Turns `gradient` (Q,) of the density p into the force towards likely regions, eq. 11."""
     a, likely, width, flat = law[1], law[2], law[3], law[4]
     steep = flat * flat
     for q in range(len(gradient)):
@@ -258,7 +259,7 @@ def total_force(
     elapsed: float,
     law: Array,
 ) -> None:
-    """Fills force (Q,) with the total force on one particle: `particle.total_force`.
+    """Fills force (Q,) with the total force on one particle.
 
     `place` is the start of the path, its drift, the radius and the stiffest multiplier; `elapsed` is in seconds of the
     frame.
@@ -366,7 +367,11 @@ def thread_count() -> int:
 
 @compile_kernel(nogil=True)
 def cheapest_path(between: Array, from_start: Array, to_end: Array, direct: float) -> Array:
-    """(K,) the training points on the cheapest path; see `latent_path.cheapest_numpy`."""
+    """(K,) the training points on the cheapest path.
+
+    `between` (N, N) costs among the points, `from_start` and `to_end` (N,) those of the two ends, `direct` of the edge
+    that joins them.
+    """
     count = len(from_start)
     cost, before = from_start.copy(), np.full(count, -1)
     settled = np.zeros(count, np.bool_)
