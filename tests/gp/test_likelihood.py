@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 from tests.gp.poses import slope_along
+from tests.reference import gp as reference
 
 from understudy.gp.covariance import Kernel
-from understudy.gp.likelihood import Likelihood, likelihood_numpy
-from understudy.maths import jit
+from understudy.gp.likelihood import Likelihood
 
 pytestmark = pytest.mark.usefixtures("single")
 
@@ -34,21 +34,13 @@ def test_it_is_the_log_density_of_independent_columns(data):
 
 
 @pytest.mark.parametrize("points", [2, 3, 5])
-def test_compiled_and_numpy_agree(data, points):
-    if jit.kernels("understudy.gp.gplvm_kernels") is None:
-        pytest.skip("numba is absent or switched off")
+def test_the_kernels_agree_with_their_oracle(data, points):
     y = data[0]
     x = np.random.default_rng(points).normal(size=(25, points))
-    ours, oracle = Likelihood(y)(x, KERNEL), likelihood_numpy(y, x, KERNEL)
+    ours, oracle = Likelihood(y)(x, KERNEL), reference.likelihood(y, x, KERNEL)
     assert ours.value == pytest.approx(oracle.value, rel=1e-12)
     assert np.allclose(ours.points, oracle.points, rtol=1e-9, atol=1e-10)
     assert np.allclose(ours.kernel, oracle.kernel, rtol=1e-9, atol=1e-9)
-
-
-def test_numpy_serves_where_compiled_code_is_switched_off(data, monkeypatch):
-    monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
-    y, x = data
-    assert np.array_equal(Likelihood(y)(x, KERNEL).points, likelihood_numpy(y, x, KERNEL).points)
 
 
 def test_the_gradient_by_points(data):
@@ -91,8 +83,6 @@ def test_it_can_be_asked_again_and_again(data):
     assert np.array_equal(likelihood(x, KERNEL).points, first.points)
 
 
-@pytest.mark.parametrize("numba", ["1", "0"])
-def test_a_singular_covariance_is_infinitely_unlikely(data, numba, monkeypatch):
-    monkeypatch.setenv("UNDERSTUDY_NUMBA", numba)
+def test_a_singular_covariance_is_infinitely_unlikely(data):
     slope = Likelihood(data[0])(np.zeros((25, 3)), Kernel(1.0, 1.0, 1e-20))
     assert slope.value == -np.inf and not slope.points.any()

@@ -21,7 +21,7 @@ def data():
     return rng.normal(size=(25, 5)), rng.normal(size=(25, 3))
 
 
-def bound_numpy(y, x, kernel, chosen):
+def bound_by_definition(y, x, kernel, chosen):
     """The slow oracle: the bound by its definition, with N by N matrices."""
     count, width = y.shape
     uu = kernel.cross_covariance(x[chosen], x[chosen]) + JITTER_VARIANCE_RATIO * kernel.variance * np.eye(len(chosen))
@@ -36,7 +36,9 @@ def bound_numpy(y, x, kernel, chosen):
 @pytest.mark.parametrize("chosen", [SOME, ALL], ids=["some", "all"])
 def test_it_is_the_bound(data, chosen):
     y, x = data
-    assert SparseLikelihood(y, chosen)(x, KERNEL).value == pytest.approx(bound_numpy(y, x, KERNEL, chosen), rel=1e-10)
+    assert SparseLikelihood(y, chosen)(x, KERNEL).value == pytest.approx(
+        bound_by_definition(y, x, KERNEL, chosen), rel=1e-10
+    )
 
 
 def test_with_all_frames_it_is_the_exact_likelihood(data):
@@ -54,19 +56,15 @@ def test_it_bounds_the_exact_likelihood_the_tighter_the_more_points_there_are(da
     assert values == sorted(values) and values[-1] <= exact
 
 
-@pytest.mark.parametrize("numba", ["1", "0"])
-def test_the_gradient_by_points(data, numba, monkeypatch):
-    monkeypatch.setenv("UNDERSTUDY_NUMBA", numba)
+def test_the_gradient_by_points(data):
     y, x = data
     likelihood, direction = SparseLikelihood(y, SOME), np.random.default_rng(1).normal(size=x.shape)
     expected = slope_along(lambda p: likelihood(p, KERNEL).value, x, direction)
     assert float((likelihood(x, KERNEL).points * direction).sum()) == pytest.approx(expected, rel=1e-7)
 
 
-@pytest.mark.parametrize("numba", ["1", "0"])
 @pytest.mark.parametrize("place", [0, 1, 2], ids=["log variance", "log length", "noise"])
-def test_the_gradient_by_the_kernel(data, place, numba, monkeypatch):
-    monkeypatch.setenv("UNDERSTUDY_NUMBA", numba)
+def test_the_gradient_by_the_kernel(data, place):
     y, x = data
     likelihood = SparseLikelihood(y, SOME)
     expected = slope_along(lambda by: likelihood(x, with_number(place, by)).value, 0.0, 1.0)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 from tests.gp.poses import slope_along
+from tests.reference import gp as reference
 
 from understudy.errors import InvalidInput
-from understudy.gp.priors import MIN_DIFFUSION, ConnectivityPrior, RandomWalk, log_density_numpy
-from understudy.maths import jit
+from understudy.gp.priors import MIN_DIFFUSION, ConnectivityPrior, RandomWalk
 
 pytestmark = pytest.mark.usefixtures("single")
 
@@ -35,23 +35,16 @@ def test_it_is_the_diffusion_kernels_logarithm(points, power):
     settings = ConnectivityPrior(0.01, 60.0, power)
     expected = by_exponential(settings, points)
     assert RandomWalk(settings, 24).log_density(points)[0] == pytest.approx(expected, rel=1e-9)
-    assert log_density_numpy(settings, points)[0] == pytest.approx(expected, rel=1e-9)
+    assert reference.log_density(settings, points)[0] == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("power", [4.0, 2.5])
-def test_compiled_and_numpy_agree(points, power):
-    if jit.kernels("understudy.gp.gplvm_kernels") is None:
-        pytest.skip("numba is absent or switched off")
+def test_the_kernels_agree_with_their_oracle(points, power):
     settings = ConnectivityPrior(0.01, 60.0, power)
     value, gradient = RandomWalk(settings, 24).log_density(points)
-    expected, slope = log_density_numpy(settings, points)
+    expected, slope = reference.log_density(settings, points)
     assert value == pytest.approx(expected, rel=1e-10)
     assert np.allclose(gradient, slope, rtol=1e-7, atol=1e-8 * np.abs(slope).max())
-
-
-def test_numpy_serves_where_compiled_code_is_switched_off(points, monkeypatch):
-    monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
-    assert RandomWalk(SETTINGS, 24).log_density(points)[0] == log_density_numpy(SETTINGS, points)[0]
 
 
 def test_the_gradient(points):
@@ -82,9 +75,7 @@ def by_exponential_of_a_part(x, count: int) -> float:
     return by_exponential(same, x)
 
 
-@pytest.mark.parametrize("numba", ["1", "0"])
-def test_frames_in_one_place_do_no_harm(numba, monkeypatch):
-    monkeypatch.setenv("UNDERSTUDY_NUMBA", numba)
+def test_frames_in_one_place_do_no_harm():
     x = np.random.default_rng(3).normal(size=(12, 3))
     x[5] = x[4]
     value, gradient = RandomWalk(SETTINGS, 12).log_density(x)

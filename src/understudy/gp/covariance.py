@@ -24,10 +24,6 @@ from understudy import checks
 from understudy.checks import Array
 from understudy.maths import jit
 
-MIN_COMPILED_ENTRIES = 50_000
-"""Below this many entries NumPy takes half a millisecond, and importing numba would take a thousand times that; above
-it the compiled loop is four times as fast."""
-
 MIN_KERNEL_PARAMETER = 1e-4  # of t1, t2 and t3, in units of normalised data
 INITIAL_KERNEL_PARAMETERS = (1.0, 0.1, 0.1, 0.01)  # t1, t2, t3, noise at the start of a fit
 
@@ -46,21 +42,9 @@ class Kernel:
 
     def cross_covariance(self, a: Array, b: Array) -> Array:
         """(M, P) covariance of points a (M, Q) and b (P, Q), without noise: they are not the same observations."""
-        large = len(a) * len(b) >= MIN_COMPILED_ENTRIES
-        kernels = jit.kernels("understudy.gp.gplvm_kernels") if large else None
-        if kernels is None:
-            return self.cross_covariance_numpy(a, b)
-        out = np.empty((len(a), len(b)))
-        kernels.inducing_covariance(np.ascontiguousarray(a), np.ascontiguousarray(b.T), self.variance, self.length, out)
+        out, a, b = np.empty((len(a), len(b))), np.ascontiguousarray(a), np.ascontiguousarray(b.T)
+        jit.kernels("understudy.gp.gplvm_kernels").inducing_covariance(a, b, self.variance, self.length, out)
         return out
-
-    def cross_covariance_numpy(self, a: Array, b: Array) -> Array:
-        """`cross_covariance` in NumPy."""
-        result = squared_distances(a, b)
-        result *= -0.5 / self.length**2
-        np.exp(result, out=result)
-        result *= self.variance
-        return result
 
     def matrix(self, x: Array) -> Array:
         """(N, N) covariance K_x of the observations at x (N, Q), with noise on the diagonal."""

@@ -8,9 +8,9 @@ come transposed, (Q, N), so that the inner loops run over neighbours in memory.
 
 **Sparse likelihood**: the covariance of frames and inducing points, and its gradient.
 
-**Mapping**: twin of `mapping.LatentMapping.mean`, each pose by itself and in the same order, so that one and many agree
-to the last bit. BLAS sums in another order for one pose than for many; and its idle threads, which spin for a while,
-take the cores from the compiled code that a live frame runs next.
+**Mapping**: the mean, each pose by itself and in the same order, so that one and many agree to the last bit. BLAS sums
+in another order for one pose than for many; and its idle threads, which spin for a while, take the cores from the
+compiled code that a live frame runs next.
 """
 
 from __future__ import annotations

@@ -64,8 +64,6 @@ class Likelihood:
 
     def __call__(self, points: Array, kernel: Kernel) -> LikelihoodGradient:
         """Value and gradient at points (N, Q)."""
-        if self._kernels is None:
-            return likelihood_numpy(self._observations, points, kernel)
         from scipy.linalg import blas
 
         transposed = np.ascontiguousarray(points.T)
@@ -81,21 +79,6 @@ class Likelihood:
         out = np.empty_like(transposed)
         by_kernel = self._kernels.likelihood_gradient(weight.T, self._rbf, transposed, kernel.length, out)
         return LikelihoodGradient(float(value), np.ascontiguousarray(out.T), np.array(by_kernel))
-
-
-def likelihood_numpy(observations: Array, points: Array, kernel: Kernel) -> LikelihoodGradient:
-    """`Likelihood` by the formulas, for the tests and where numba is absent."""
-    count, dimensions = observations.shape
-    matrix = kernel.matrix(points)
-    try:
-        factor = np.linalg.cholesky(matrix)
-    except np.linalg.LinAlgError:
-        return LikelihoodGradient(FAILED_LOG_LIKELIHOOD, np.zeros_like(points), np.zeros(3))
-    inverse = np.linalg.inv(matrix)
-    a = inverse @ observations
-    value = -dimensions * np.log(np.diag(factor)).sum() - 0.5 * (a * observations).sum()
-    value -= 0.5 * count * dimensions * np.log(2 * np.pi)
-    return gradient_through_covariance(0.5 * (a @ a.T - dimensions * inverse), points, kernel, float(value))
 
 
 def gradient_through_covariance(weight: Array, points: Array, kernel: Kernel, value: float) -> LikelihoodGradient:
@@ -173,11 +156,8 @@ class SparseLikelihood:
         from scipy.linalg import blas
 
         chosen = np.ascontiguousarray(points[self.inducing])
-        if self._kernels is None:
-            self._rbf[...] = kernel.cross_covariance(points, chosen)
-        else:
-            transposed = np.ascontiguousarray(chosen.T)
-            self._kernels.inducing_covariance(points, transposed, kernel.variance, kernel.length, self._rbf)
+        transposed = np.ascontiguousarray(chosen.T)
+        self._kernels.inducing_covariance(points, transposed, kernel.variance, kernel.length, self._rbf)
         factor = kernel.cross_covariance(chosen, chosen)
         factor.flat[:: len(factor) + 1] += JITTER_VARIANCE_RATIO * kernel.variance
         if not cholesky.cholesky_in_place(factor):
@@ -200,19 +180,12 @@ class SparseLikelihood:
         self, weight: Array, points: Array, chosen: Array, kernel: Kernel
     ) -> tuple[Array, Array, float, float]:
         """Through K_fu: by points (N, Q), by inducing points (P, Q), by log variance and by log length."""
-        if self._kernels is not None:
-            by_points, by_inducing = np.empty_like(points), np.empty((points.shape[1], len(chosen)))
-            transposed = np.ascontiguousarray(chosen.T)
-            by_kernel = self._kernels.sparse_gradient(
-                weight, self._rbf, points, transposed, kernel.length, by_points, by_inducing
-            )
-            return by_points, by_inducing.T, *by_kernel
-        product = weight * self._rbf
-        by_points = product @ chosen - product.sum(axis=1)[:, None] * points
-        by_inducing = product.T @ points - product.sum(axis=0)[:, None] * chosen
-        spread = -float((points * by_points).sum() + (chosen * by_inducing).sum())  # sum_np m_np |x_n - z_p|^2
-        inverse = 1.0 / kernel.length**2
-        return inverse * by_points, inverse * by_inducing, float(product.sum()), inverse * spread
+        by_points, by_inducing = np.empty_like(points), np.empty((points.shape[1], len(chosen)))
+        transposed = np.ascontiguousarray(chosen.T)
+        by_kernel = self._kernels.sparse_gradient(
+            weight, self._rbf, points, transposed, kernel.length, by_points, by_inducing
+        )
+        return by_points, by_inducing.T, *by_kernel
 
 
 def _solve_both_sides(lower: Array, core: Array) -> Array:

@@ -122,14 +122,10 @@ class LatentMapping:
 
     def mean(self, x: Array) -> Array:
         """(M, D) the likeliest poses at x (M, Q). The pose of a point does not depend on the others."""
-        kernels = jit.kernels(KERNELS)
-        if kernels is None:
-            return np.asarray(self.kernel.cross_covariance(x, self.points) @ self.weights)
         x = checks.array(x, "x", ("M", self.dimensions), finite=False)
         out = np.empty((len(x), self.outputs))
-        kernels.latent_means(
-            x, self._kernel_arrays[0], self.kernel.variance, self.kernel.length, self._kernel_arrays[1], out
-        )
+        points, weights = self._kernel_arrays
+        jit.kernels(KERNELS).latent_means(x, points, self.kernel.variance, self.kernel.length, weights, out)
         return out
 
     @cached_property

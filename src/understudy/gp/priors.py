@@ -27,7 +27,6 @@ import numpy as np
 
 from understudy import checks
 from understudy.checks import Array
-from understudy.gp.covariance import squared_distances
 from understudy.maths import jit
 
 CUTOFF_LENGTHS = 7.0
@@ -157,8 +156,6 @@ class RandomWalk:
 
     def log_density(self, points: Array) -> tuple[float, Array]:
         """psi_C and its gradient (N, Q) at points (N, Q)."""
-        if self._kernels is None:
-            return log_density_numpy(self._settings, points)
         power = float(self._settings.power)
         transposed = np.ascontiguousarray(points.T)
         self._kernels.affinities(transposed, power, MIN_SQUARED_DISTANCE, self._affinities, self._steps, self._root)
@@ -177,32 +174,3 @@ class RandomWalk:
             slope, self._steps, self._affinities, self._root, transposed, power, MIN_SQUARED_DISTANCE, out
         )
         return value, self._weight * out.T
-
-
-def log_density_numpy(connectivity: ConnectivityPrior, points: Array) -> tuple[float, Array]:
-    """`RandomWalk.log_density` by the formulas, for the tests and where numba is absent."""
-    count, p = len(points), connectivity.power
-    weight, beta = connectivity.scale_to_frames(count)
-    square = np.maximum(squared_distances(points, points), MIN_SQUARED_DISTANCE)
-    w = square ** (-0.5 * p)
-    np.fill_diagonal(w, 0.0)
-    root = 1.0 / np.sqrt(w.sum(axis=1))
-    steps = w * np.outer(root, root)
-    values, vectors = np.linalg.eigh(steps)
-    grown = np.exp(beta * (values - 1.0))
-    diffusion = (vectors * grown) @ vectors.T
-    clamped = diffusion <= MIN_DIFFUSION
-    diffusion[clamped] = MIN_DIFFUSION
-    by_diffusion = np.where(clamped, 0.0, 1.0 / diffusion)
-    gap = np.subtract.outer(values, values)
-    close = np.abs(beta * gap) <= SERIES_EIGENVALUE_GAP
-    x = beta * gap
-    quotient = np.subtract.outer(grown, grown) / np.where(close, 1.0, gap)
-    quotient = np.where(close, beta * grown[None, :] * (1.0 + x * (0.5 + x / 6.0)), quotient)
-    slope = vectors @ ((vectors.T @ by_diffusion @ vectors) * quotient) @ vectors.T
-    share = (slope * steps).sum(axis=1) * root**2
-    by_square = (np.outer(root, root) * slope - 0.5 * np.add.outer(share, share)) * (-0.5 * p * w / square)
-    by_square[square <= MIN_SQUARED_DISTANCE] = 0.0
-    np.fill_diagonal(by_square, 0.0)
-    gradient = 4.0 * (by_square.sum(axis=1)[:, None] * points - by_square @ points)
-    return weight * float(np.log(diffusion).sum()), weight * gradient

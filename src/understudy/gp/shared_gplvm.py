@@ -266,8 +266,6 @@ class PoseView:
     def evaluate(self, points: Array, kernel: SharedKernel) -> tuple[float, Array, Array]:
         """-log P at points (N, d), its gradient by the points (N, d), and by log t1, log t2, t3 and noise (4,)."""
         kernels = jit.kernels(KERNELS)
-        if kernels is None:
-            return self.evaluate_numpy(points, kernel)
         from scipy.linalg import blas
 
         transposed = np.ascontiguousarray(points.T)
@@ -287,23 +285,6 @@ class PoseView:
             weight.T, self._rbf, transposed, kernel.length, out
         )
         return float(value), out.T, np.array([by_variance, -0.5 * by_length, by_constant, by_noise])
-
-    def evaluate_numpy(self, points: Array, kernel: SharedKernel) -> tuple[float, Array, Array]:
-        """`evaluate` by the formulas, for the tests and where numba is absent."""
-        matrix = kernel.matrix(points)
-        try:
-            factor = np.linalg.cholesky(matrix)
-        except np.linalg.LinAlgError:
-            return np.inf, np.zeros_like(points), np.zeros(4)
-        inverse = np.linalg.inv(matrix)
-        a = inverse @ self.columns
-        value = self.outputs * np.log(np.diag(factor)).sum() + 0.5 * (a * self.columns).sum() + self._constant
-        weight = 0.5 * (self.outputs * inverse - a @ a.T)
-        product = weight * (kernel.cross_covariance(points, points) - kernel.t3)
-        pull = product @ points - product.sum(axis=1)[:, None] * points
-        by_log_t2 = kernel.t2 * (points * pull).sum()  # -(t2/2) sum_ij m_ij |x_i - x_j|^2
-        slopes = np.array([product.sum(), by_log_t2, weight.sum(), np.trace(weight)])
-        return float(value), 2.0 * kernel.t2 * pull, slopes
 
 
 def whitener(matrix: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Compiled twin of `shared_search.descend`: one frame after the other, each with its own L-BFGS memory."""
+"""`shared_search.descend`: one frame after the other, each with its own L-BFGS memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from understudy.checks import Array
 from understudy.maths.jit import FASTMATH_FLAGS, compile_kernel
 
 SUM_FASTMATH_FLAGS = FASTMATH_FLAGS | {"reassoc"}
-LBFGS_MEMORY = 8  # as in `shared_search`
+LBFGS_MEMORY = 8
 
 
 @compile_kernel(nogil=True, fastmath=SUM_FASTMATH_FLAGS, error_model="numpy")

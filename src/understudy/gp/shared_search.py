@@ -18,7 +18,6 @@ from understudy.gp.covariance import SharedKernel
 from understudy.maths import jit
 
 KERNELS = "understudy.gp.shared_kernels"
-LBFGS_MEMORY = 8
 MAX_ITERATIONS = 80
 MAX_LINE_SEARCH_TRIALS = 14  # the last step is 1e-6 of the first
 MIN_GAIN_NATS = 1e-4  # the search ends after two iterations in a row that gain less; 1e-3 nats are no evidence yet
@@ -47,11 +46,8 @@ def descend(
     """
     y, starts = np.ascontiguousarray(y), np.ascontiguousarray(starts)
     centres = np.zeros_like(starts) if centres is None else np.ascontiguousarray(centres)
-    kernels = jit.kernels(KERNELS)
-    if kernels is None:
-        return descend_numpy(observed, y, rest, starts, pull, centres)
     x, values = starts.copy(), np.empty(len(y))
-    kernels.descend(
+    jit.kernels(KERNELS).descend(
         (np.ascontiguousarray(observed.latents), observed.whitener, observed.weights, observed.kernel.theta),
         float(observed.outputs),
         y,
@@ -90,63 +86,3 @@ def value_and_gradient(
     by_k *= k - kernel.t3
     slope = kernel.t2 * (by_k @ observed.latents - by_k.sum(axis=1)[:, None] * x) + x + pull * away
     return value, slope
-
-
-def descend_numpy(
-    observed: ObservedPoses, y: Array, rest: Array, starts: Array, pull: float, centres: Array
-) -> tuple[Array, Array]:
-    """`descend` in NumPy: all frames take their steps together, each with its own memory; those done drop out."""
-    points, values = np.array(starts), np.full(len(y), np.inf)
-    active = np.arange(len(y))
-    x = points.copy()
-    f, g = value_and_gradient(observed, y, rest, x, pull, centres)
-    values[:] = f
-    memory: list[tuple[Array, Array, Array]] = []
-    little = np.zeros(len(y), np.int64)
-    for _ in range(MAX_ITERATIONS):
-        direction = -_lbfgs_direction(g, memory)
-        slope = (g * direction).sum(axis=1)
-        bad = slope >= 0
-        direction[bad], slope[bad] = -g[bad], -(g[bad] ** 2).sum(axis=1)
-        t = np.ones(len(x)) if memory else np.minimum(1.0, 1.0 / np.sqrt(np.maximum(-slope, 1e-300)))
-        xn, fn, gn, todo = x.copy(), f.copy(), g.copy(), np.ones(len(x), bool)
-        for _trial in range(MAX_LINE_SEARCH_TRIALS):
-            i = np.flatnonzero(todo)
-            tried = x[i] + t[i, None] * direction[i]
-            ft, gt = value_and_gradient(observed, y[active[i]], rest[active[i]], tried, pull, centres[active[i]])
-            good = ft <= f[i] + 1e-4 * t[i] * slope[i]
-            j = i[good]
-            xn[j], fn[j], gn[j], todo[j] = tried[good], ft[good], gt[good], False
-            t[i[~good]] *= 0.4
-            if not todo.any():
-                break
-        s, change = xn - x, gn - g
-        curvature = (s * change).sum(axis=1)
-        inverse = np.where(curvature > 1e-12, 1.0 / np.where(curvature > 1e-12, curvature, 1.0), 0.0)
-        memory = [*memory, (s, change, inverse)][-LBFGS_MEMORY:]
-        little = np.where(f - fn < MIN_GAIN_NATS, little + 1, 0)
-        x, f, g = xn, fn, gn
-        points[active], values[active] = x, f
-        keep = (little < 2) & ~todo
-        if not keep.any():
-            break
-        if not keep.all():
-            active, x, f, g, little = active[keep], x[keep], f[keep], g[keep], little[keep]
-            memory = [(a[keep], b[keep], c[keep]) for a, b, c in memory]
-    return points, values
-
-
-def _lbfgs_direction(g: Array, memory: list[tuple[Array, Array, Array]]) -> Array:
-    """H g of every frame, H made of its last steps and changes; pairs without curvature are skipped."""
-    q, alphas = g.copy(), []
-    for s, change, inverse in reversed(memory):
-        alpha = inverse * (s * q).sum(axis=1)
-        alphas.append(alpha)
-        q -= alpha[:, None] * change
-    if memory:
-        s, change, inverse = memory[-1]
-        square = np.maximum((change**2).sum(axis=1), 1e-300)
-        q *= np.where(inverse > 0, (s * change).sum(axis=1) / square, 1.0)[:, None]
-    for (s, change, inverse), alpha in zip(memory, reversed(alphas)):
-        q += (alpha - inverse * (change * q).sum(axis=1))[:, None] * s
-    return q
