@@ -87,6 +87,34 @@ def test_an_act_returns_to_the_cycle_that_it_came_from(performer: Performer) -> 
     assert ("act_end", "happy") in events
 
 
+def test_a_command_is_not_done_while_it_waits_to_begin(performer: Performer) -> None:
+    """The cycle goes on until the best moment to leave it, for an act, a loop or a pose."""
+    waited = 0
+    for command, label in ((Transition("happy"), "happy"), (PlayClip("curious", loop=True), "curious")):
+        for start in range(cycle_frames(performer, "hop")):
+            state, _, _ = play(performer, performer.init("hop", seed=start), 8 + start)
+            state, _ = performer.step(state, command)
+            while state.label != label:
+                assert not performer.is_done(state), f"{command.word} told {start} frames into the cycle"
+                state, _ = performer.step(state)
+                waited += 1
+            assert not performer.is_done(state)
+    assert waited
+
+
+def test_a_change_that_waits_is_taken_back(performer: Performer) -> None:
+    for start in range(cycle_frames(performer, "hop")):
+        state, _, _ = play(performer, performer.init("hop", seed=start), 8 + start)
+        state, _ = performer.step(state, Transition("happy"))
+        if state.label == "hop":
+            phase = state.main_source.memory.phase
+            state, _ = performer.step(state, Transition("hop"))
+            assert len(state.main_source.plan) == 1 and not state.blending
+            assert 0 < (state.main_source.memory.phase - phase) % 1.0 < 0.2, "it goes on without a jump"
+            return
+    raise AssertionError("no change waited")
+
+
 def test_an_act_that_stays_holds_its_last_pose(performer: Performer) -> None:
     length = len(performer.model.space("sad"))
     state, features, _ = play(performer, performer.init("hop"), length + 40, Transition("sad"))

@@ -256,7 +256,7 @@ class Planner:
         clip, behaviour = self.behaviour(label)
         source = state.main_source
         plays_again = behaviour.kind == ACT and not behaviour.stays
-        if source.is_steady and source.label == label and not plays_again:
+        if source.label == label and not plays_again and replace(source, plan=source.plan[:1]).is_steady:
             return source.plan[:1], 0.0
         if behaviour.kind == ACT:
             space = self.model.space(label)

@@ -191,8 +191,10 @@ class BlendSource:
 
     @property
     def is_steady(self) -> bool:
-        """Whether its segment goes on until the next command."""
+        """Whether it goes on until the next command. A motion that is about to be left does not."""
         segment = self.plan[0]
+        if len(self.plan) > 1:
+            return False
         if isinstance(segment, HoldSegment):
             return segment.frames is None
         return isinstance(segment, RideCycle | StillPose | SelfSteppingSegment)
