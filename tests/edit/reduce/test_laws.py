@@ -7,8 +7,8 @@ import pytest
 from tests.data_folder import data_file
 from tests.edit.reduce.test_reduction import RATE, arm, errors
 
-from understudy.character import Channel, Character, Clip, Curves, Skeleton
-from understudy.character.curve import BEZIER
+from understudy.character import Channel, Character, Clip, Curve, Curves, Skeleton
+from understudy.character.curve import BEZIER, LINEAR
 from understudy.character.rig import DirectRig
 from understudy.checks import Array
 from understudy.edit.reduce import reduce_keys
@@ -123,6 +123,17 @@ def test_errors_are_those_at_the_frames_of_the_source() -> None:
     distance, _ = errors(jolt, found, rig)
     assert distance > 0.005 and found.error_m == pytest.approx(distance, rel=1e-6)
     assert any("tolerance" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("keys", MODES)
+def test_a_corner_between_frames_of_a_control_is_told(keys: str) -> None:
+    """No joint moves, and no key on a frame can follow: the result is the nearest, and a note says how near."""
+    corner = Curve(Channel("brow", "controls", ("raise",)), [0.0, 1.02, 2.0], [[0.0], [5.0], [0.0]], LINEAR)
+    found = reduce_keys(Curves("raise", [corner], rate=24.0), weight=0.01, keys=keys)
+    times = np.arange(8 * 48 + 1) / (8 * 24)
+    off = np.abs(found.curves.sample(times) - corner.sample(times)).max()
+    assert 0.01 < off < 0.1 and off == pytest.approx(found.error_weight, rel=1e-6)
+    assert any("weight tolerance" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("keys", ["poses", "fewest"])

@@ -155,7 +155,7 @@ def test_a_dense_clip_is_edited_as_it_is_or_reduced(editor: Editor) -> None:
     editor.page.ask("undo")
     editor.page.ask("undo")
     assert editor.last_state()["baked"]
-    fine = editor.page.ask("editReduce", tolerance=2e-3, shared=True, preview=False)
+    fine = editor.page.ask("editReduce", tolerance=2e-3, keys="shared", preview=False)
     assert fine["keys"] < fine["sourceKeys"] and not editor.last_state()["baked"], "few taken out are some taken out"
 
 

@@ -728,13 +728,13 @@ export interface EditPoseEndRequest {
   commit: boolean;
 }
 
-/** Reduce the clip to few keys. A preview only returns the result; a newer one replaces it. With `shared` all channels have their keys at the same times, as poses. */
+/** Reduce the clip to few keys. A preview only returns the result; a newer one replaces it. `keys` says where they are: at poses and where channels need more, at times of each channel, or at common times. */
 export interface EditReduceRequest {
   kind: "editReduce";
   tolerance: number;
   angle?: number | null;
   preview?: boolean;
-  shared?: boolean;
+  keys?: "poses" | "fewest" | "shared";
 }
 
 /** Remove a pin, a contact or a hold. */

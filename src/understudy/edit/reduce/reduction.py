@@ -354,10 +354,12 @@ class _Reduction:
             curves = key_groups.build_curves(self.given, self.groups, self.loop)
             off, turn, columns = self.measure.fine_errors(curves)
             worst = np.maximum(off * reach, turn * reach_turn)
-            columns = np.abs(columns.T) * self.world.band[:, nearest]
+            weights = np.abs(columns.T)  # of all columns, though only those with a band count
+            columns = weights * self.world.band[:, nearest]
             most = max(worst.max(initial=0.0), columns.max(initial=0.0))
             if most < best[0]:
-                best = most, (curves, off, turn, columns)
+                weight = float(weights[self.world.joint < 0].max(initial=0.0))
+                best = most, (curves, off, turn, columns, weight)
             if most * self.strictness <= 1:
                 break
             if not self._repair(worst, columns, nearest):
@@ -367,7 +369,7 @@ class _Reduction:
                 self.world.reach_step[:] = 0.0
                 np.minimum(self.world.reach, 1 / self.tolerance, out=self.world.reach)
             self._remeasure()
-        curves, off, turn, columns = best[1]
+        curves, off, turn, columns, weight = best[1]
         used = {
             "position": float((off * reach).max(initial=0.0)) * self.strictness,
             "angle": float((turn * reach_turn).max(initial=0.0)) * self.strictness,
@@ -376,7 +378,7 @@ class _Reduction:
         inside = float(off[~counted].max(initial=0.0))
         if inside * self.strictness > self.tolerance:
             self.notes.append(f"between the two frames of a jump positions are up to {1e3 * inside:.3g} mm off")
-        return self._report(curves, off, turn, used)
+        return self._report(curves, off, turn, weight, used)
 
     def _counted(self, times: Array) -> Array:
         """(M', J) bool: whether the tolerance holds at these times; it need not between the two frames of a cut."""
@@ -406,7 +408,9 @@ class _Reduction:
                 around = slice(max(near - 1, 0), near + 2)
                 self.world.reach[around, joint] *= scale
                 self.world.reach_turn[around, joint] *= scale
-            added |= self._tighten(near, joint, column) or (chains and self._tighten_chain(near, joint, column))
+            added |= self._tighten(near, joint, column) or (
+                chains and joint >= 0 and self._tighten_chain(near, joint, column)
+            )
         return added
 
     def _groups_of(self, joint: int, column: int) -> list[KeyGroup]:
@@ -470,10 +474,9 @@ class _Reduction:
         ]
         return [(groups[i], aims[i]) for i in np.argsort(gains)[::-1]]
 
-    def _report(self, curves: Curves, off: Array, turn: Array, used: dict[str, float]) -> ReducedCurves:
+    def _report(self, curves: Curves, off: Array, turn: Array, weight: float, used: dict[str, float]) -> ReducedCurves:
         inside = [group.broken[:, 1 : group.count - 1] for group in self.groups if group.count > 2]
         total = sum(broken.size for broken in inside)
-        weights = self.world.error[self.world.joint < 0]
         binding = max(used, key=used.__getitem__)
         cuts = self.cut_times
         if len(cuts):
@@ -483,7 +486,7 @@ class _Reduction:
             curves,
             float(off.max(initial=0.0)),
             float(turn.max(initial=0.0)),
-            float(np.abs(weights).max(initial=0.0)),
+            weight,
             sum(len(curve) * len(curve.channel) for curve in curves.curves),
             self.given.frames,
             curves.channels.width,

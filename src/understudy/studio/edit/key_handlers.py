@@ -199,13 +199,13 @@ async def reduce_clip(session: Session, request: edit.EditReduce) -> edit.EditRe
     last = controller.reduction
     if last.job is not None:
         last.job.cancel()
-    asked = entry.id, request.tolerance, request.angle, request.shared
+    asked = entry.id, request.tolerance, request.angle, request.keys
     result = last.result if last.asked == asked else None
     if result is None:
         job = last.job = session.jobs.run(
             f"reduce {entry.clip}",
             lambda progress, cancelled: reduce_animation(
-                editing.animation, editing.rig, request.tolerance, request.angle, progress, request.shared
+                editing.animation, editing.rig, request.tolerance, request.angle, progress, request.keys
             ),
             "reduce",
         )

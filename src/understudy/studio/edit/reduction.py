@@ -1,8 +1,9 @@
 """Reduction of a dense clip to editable keys, with a preview while the tolerance changes.
 
-In a fast capture every second frame may have a key (60 a second of 120), and the tolerance holds at all frames: between
-two keys the error is measured at the capture's own frames. The view shows 30 frames a second. Rotations become Euler
-angles rather than quaternions: they need fewer keys, can be limited, and are readable in a graph editor.
+In a fast capture every second frame may have a key (60 a second of 120); the tolerance holds at all frames of the
+capture and between them. Keys are at poses by default, as they are there to be edited. The view shows 30 frames a
+second. Rotations become Euler angles rather than quaternions: they need fewer keys, can be limited, and are readable in
+a graph editor.
 """
 
 from __future__ import annotations
@@ -15,9 +16,7 @@ import numpy as np
 
 from understudy.character import Clip, Curves
 from understudy.character.rig import PosedRig
-from understudy.checks import Array
 from understudy.edit.reduce import reduce_keys
-from understudy.maths import quaternion
 from understudy.studio.jobs import Job
 
 PREVIEW_RATE_HZ = 30.0  # frames a second in the view of a faster capture
@@ -36,17 +35,17 @@ class ReductionPreview:
     curves: Curves
     keys: int  # of all channels
     source_keys: int
-    error: float  # m
+    error: float  # m, at all frames of the source and between them
     angle: float  # radians
     seconds: float
 
 
 class ReductionJob:
-    """The running reduction, and the last result with its request (edit, tolerances, shared keys)."""
+    """The running reduction, and the last result with its request (edit, tolerances, key mode)."""
 
     def __init__(self) -> None:
         self.job: Job | None = None
-        self.asked: tuple[str, float, float | None, bool] | None = None
+        self.asked: tuple[str, float, float | None, str] | None = None
         self.result: ReductionPreview | None = None
 
 
@@ -86,11 +85,11 @@ def reduce_animation(
     tolerance: float,
     angle: float | None,
     progress: Progress,
-    shared: bool = False,
+    keys: str = "poses",
 ) -> ReductionPreview:
-    """Reduce an animation to few keys, within `tolerance` metres and `angle` radians at all frames.
+    """Reduce an animation to few keys, within `tolerance` metres and `angle` radians, at frames and between them.
 
-    With `shared` all channels have their keys at the same times, as poses: more keys, and longer gaps between them.
+    `keys` as in `reduce_keys`.
     """
     began, step = time.perf_counter(), key_step(animation)
     capture = isinstance(animation, Clip) and animation.rate >= 2 * PREVIEW_RATE_HZ
@@ -99,37 +98,19 @@ def reduce_animation(
         rig,
         tolerance=tolerance,
         angle=angle,
-        keys="shared" if shared else "fewest",
+        keys=keys,
         rotations="euler",
         loop=False if capture else None,
         rate=animation.rate / step if step > 1 else None,
         progress=progress,
     )
-    curves, error, error_angle = reduced.curves, reduced.error_m, reduced.error_angle
+    curves = reduced.curves
     if capture:
-        error, error_angle = max_deviation(animation, curves, rig)
-        curves = _with_rate(curves, animation.rate / int(animation.rate / PREVIEW_RATE_HZ))
+        rate = animation.rate / int(animation.rate / PREVIEW_RATE_HZ)
+        curves = Curves(curves.name, curves.curves, curves.labels, rate, curves.about, curves.moments)
     seconds = time.perf_counter() - began
-    return ReductionPreview(curves, curves.key_count, count_keys(animation), error, error_angle, seconds)
-
-
-def _with_rate(curves: Curves, rate: float) -> Curves:
-    return Curves(curves.name, curves.curves, curves.labels, rate, curves.about, curves.moments)
-
-
-def max_deviation(animation: Clip | Curves, other: Curves, rig: PosedRig) -> tuple[float, float]:
-    """The largest position error (m) and rotation error (radians) of a joint, at the frames within `other`."""
-    times = animation.frame_times()
-    times = times[times <= other.end + 1e-9]
-    joints, other_joints = (rig.joints(rig.pose(each, times)) for each in (animation, other))
-    distance = np.linalg.norm(joints[..., :3, 3] - other_joints[..., :3, 3], axis=-1)
-    rotations = (quaternion.from_matrix(each[..., :3, :3] / column_scales(each)) for each in (joints, other_joints))
-    return float(distance.max(initial=0.0)), float(quaternion.angle_between(*rotations).max(initial=0.0))
-
-
-def column_scales(matrices: Array) -> Array:
-    """(..., 1, 3) the lengths of the columns, which are the scales."""
-    return np.linalg.norm(matrices[..., :3, :3], axis=-2, keepdims=True).clip(1e-12)
+    source_keys = count_keys(animation)
+    return ReductionPreview(curves, curves.key_count, source_keys, reduced.error_m, reduced.error_angle, seconds)
 
 
 def original_keys(animation: Clip | Curves) -> Curves:

@@ -22,6 +22,7 @@ Factor = Annotated[float, Range(least=0.05, most=20.0)]
 Metres = Annotated[float, Range(least=1e-6, most=1e3)]
 Falloff = Annotated[float, Range(least=0.02, most=60.0)]
 DragKind = Literal["move", "turn", "time"]
+KeyMode = Literal["poses", "fewest", "shared"]
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ class EditReduced:
 class EditReduce(Request):
     """Reduce the clip to few keys. A preview only returns the result; a newer one replaces it.
 
-    With `shared` all channels have their keys at the same times, as poses.
+    `keys` says where they are: at poses and where channels need more, at times of each channel, or at common times.
     """
 
     kind: ClassVar[str] = "editReduce"
@@ -136,7 +137,7 @@ class EditReduce(Request):
     tolerance: Metres
     angle: Annotated[float, Range(least=1e-4, most=3.15)] | None = None
     preview: bool = False
-    shared: bool = False
+    keys: KeyMode = "poses"
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import { numberField } from "../../controls/number";
 import { RANGE_KEYS } from "../../controls/slider";
 import { h } from "../../dom";
-import type { EditReduced, EditState } from "../../protocol/messages";
+import type { EditReduced, EditReduceRequest, EditState } from "../../protocol/messages";
 import { duration } from "../../shell/time";
 import type { EditSession } from "../session";
 
@@ -13,6 +13,15 @@ const MAX_TOLERANCE = 0.05;
 const DEFAULT_TOLERANCE = 0.002;
 const DIAL_STEPS = 200;
 const MAX_PREVIEW_SECONDS = 4; // seconds; longer reductions are previewed only when the dial is turned
+
+type KeyMode = NonNullable<EditReduceRequest["keys"]>;
+
+/** Where keys are, the default for editing first. */
+const KEY_MODES: [KeyMode, string][] = [
+  ["poses", "Poses: all channels at poses, at most 1 s apart"],
+  ["fewest", "Fewest: each channel has its own"],
+  ["shared", "Shared: all channels at the same times"],
+];
 
 /** The tolerance at a dial position (0 to 1), relative to the size: equal steps are equal factors. */
 export const toleranceAt = (place: number) => MIN_TOLERANCE * (MAX_TOLERANCE / MIN_TOLERANCE) ** place;
@@ -78,7 +87,12 @@ export function createReduceDial(session: EditSession): ReduceDial {
     "Reduce",
   );
   const about = h("p", { class: "muted" });
-  const poses = h("input", { type: "checkbox", "data-testid": "reduce-poses", onchange: () => void preview() });
+  const mode = h(
+    "select",
+    { "data-testid": "reduce-keys", "aria-label": "Where keys are", onchange: () => void preview() },
+    ...KEY_MODES.map(([value, text]) => h("option", { value }, text)),
+  );
+  const keyMode = () => mode.value as KeyMode;
   const figures = h(
     "dl",
     { class: "reduce-figures" },
@@ -95,15 +109,7 @@ export function createReduceDial(session: EditSession): ReduceDial {
     h("summary", {}, h("h2", {}, "Reduce", busy)),
     about,
     h("div", { class: "reduce-dial" }, h("label", {}, "Tolerance"), track, field.element),
-    h(
-      "label",
-      {
-        class: "check",
-        title: "More keys in total, at fewer times: a drag between two keys changes nothing beyond them",
-      },
-      poses,
-      "Poses: all channels share their keys",
-    ),
+    h("label", { class: "reduce-keys" }, "Keys", mode),
     figures,
     go,
   );
@@ -121,7 +127,7 @@ export function createReduceDial(session: EditSession): ReduceDial {
   let isRequesting = false;
   let isOutdated = false;
   let reducing = false;
-  let current: { tolerance: number; shared: boolean; asked: Promise<unknown> } | null = null;
+  let current: { tolerance: number; keys: KeyMode; asked: Promise<unknown> } | null = null;
 
   function setTolerance(metres: number, fromTrack: boolean): void {
     tolerance = metres;
@@ -144,10 +150,10 @@ export function createReduceDial(session: EditSession): ReduceDial {
       kind: "editReduce",
       tolerance,
       angle: angleTolerance(tolerance / (state.size || 1)),
-      shared: poses.checked,
+      keys: keyMode(),
       preview: true,
     });
-    current = { tolerance, shared: poses.checked, asked: request };
+    current = { tolerance, keys: keyMode(), asked: request };
     const result = await request;
     current = null;
     isRequesting = false;
@@ -170,12 +176,12 @@ export function createReduceDial(session: EditSession): ReduceDial {
     go.disabled = reduceButton.disabled = true;
     busy.classList.remove("hidden");
     // Wait for a pending preview with the same settings, whose result the server reuses.
-    if (current?.tolerance === tolerance && current.shared === poses.checked) await current.asked;
+    if (current?.tolerance === tolerance && current.keys === keyMode()) await current.asked;
     const result = await session.ask({
       kind: "editReduce",
       tolerance,
       angle: angleTolerance(tolerance / (state?.size || 1)),
-      shared: poses.checked,
+      keys: keyMode(),
       preview: false,
     });
     reducing = go.disabled = reduceButton.disabled = false;
