@@ -40,6 +40,13 @@ IGNORED_WORDS = {
     "bone",
     "cc",
     "base",
+    "skeleton",
+    "armature",
+    "rig",
+    "valvebiped",
+    "bn",
+    "bdy",
+    "character",
 }
 CENTRAL_BONE_WORDS = {"Hips": ("hips", "hip", "pelvis"), "Neck": ("neck",), "Head": ("head",), "Jaw": ("jaw",)}
 # Words of the joint without its side, the surest first; "arm" is an upper arm in every convention.
@@ -64,6 +71,38 @@ FINGERS = {
     "little": "Little",
 }
 SEGMENTS = ("Proximal", "Intermediate", "Distal")
+# Part of a body that a joint may be, and its spellings without side, numbers and IGNORED_WORDS. Some words name a bone
+# in one convention and another in the next: a "Leg" is the lower one beside an "UpLeg", a "Shoulder" is the upper arm
+# beside a "Collar", a "Foot" the toes beside an "Ankle". The other joints of the limb decide (`transfer.bone_map`).
+PART_WORDS = {
+    "Hips": "hips pelvis hip",
+    "Spine": "spine chest torso upperchest lowerchest lowerback midback upperback back abdomen waist belly tummy "
+    "stomach chestlower chestupper abdomenlower abdomenupper spinelower spinemiddle spineupper ribcage ribs thorax",
+    "Neck": "neck necklower neckupper necktwist",
+    "Head": "head skull",
+    "Jaw": "jaw",
+    "Eye": "eye eyeball faceeye",
+    "Clavicle": "clavicle clav collar collarbone scapula",
+    "Shoulder": "shoulder shldr",
+    "UpperArm": "upperarm uparm armupper bicep biceps humerus shldrbend upperarmbend",
+    "Arm": "arm",
+    "LowerArm": "lowerarm loarm lowarm armlower forearm elbow forearmbend ulna",
+    "Hand": "hand wrist fist palm",
+    "Hip": "hip hipjoint pelvis",
+    "UpperLeg": "upperleg upleg legupper thigh femur thighbend",
+    "Leg": "leg",
+    "LowerLeg": "lowerleg loleg lowleg midleg leglower shin calf knee tibia crus",
+    "Ankle": "ankle",
+    "Foot": "foot",
+    "Toes": "toes toe toebase ball toeroot football metatarsals",
+}
+PART_BY_WORD = {word: part for part, words in PART_WORDS.items() if part != "Hip" for word in words.split()}
+# A joint whose name has one of these words moves others and is no part of the body.
+CONTROL_WORDS = {"ik", "fk", "pole", "target", "ctrl", "control", "mch", "handle", "effector", "goal", "poletarget"}
+TWIST_WORDS = {"twist", "roll"}
+PALM_WORDS = {"metacarpal", "meta", "palm", "base"}
+END_WORDS = {"end", "nub", "tip", "site", "slot", "socket", "attach"}
+ANIMAL_WORDS = {"front", "back", "fore", "hind", "rear"}  # before "leg", "foot" or "shoulder"
 SPINE_BONES_BY_COUNT = {1: ("Spine",), 2: ("Spine", "Chest"), 3: ("Spine", "Chest", "UpperChest")}
 NON_EYE_WORDS = {
     "lid",
@@ -174,14 +213,81 @@ def _is_eye(name: str) -> bool:
     return any(word in ("eye", "eyeball", "leye", "reye") for word in parts) and not NON_EYE_WORDS.intersection(parts)
 
 
+@dataclass(frozen=True)
+class BoneName:
+    """What a joint's name says: side ("Left", "Right" or ""), part of the body, and number as it is written.
+
+    `part` is a key of PART_WORDS, a finger ("Thumb"), "Twist" or "Control", or empty for all other names.
+    """
+
+    side: str
+    part: str
+    number: str = ""
+    is_palm: bool = False  # the first bone of a finger, inside the hand
+    is_animal: bool = False  # a fore or hind leg
+
+    def is_same_part(self, other: BoneName) -> bool:
+        """Whether both name the same part of the same side, whatever the number."""
+        return (self.side, self.part) == (other.side, other.part)
+
+
+def read_bone_name(name: str) -> BoneName:
+    """What the name of a joint says, in any of the usual conventions.
+
+    Args:
+        name: The name, with or without prefixes: `mixamorig:LeftArm`, `Bip01 L Calf`, `DEF-shin.L.001`.
+
+    Example:
+        >>> from understudy.character.body.bone_names import read_bone_name
+        >>> read_bone_name("DEF-upper_arm.L")
+        BoneName(side='Left', part='UpperArm', number='', is_palm=False, is_animal=False)
+    """
+    side, stem, number = split_side(name)
+    words = [word for word in name_words(name) if word not in SIDES]
+    if CONTROL_WORDS.intersection(words):
+        return BoneName(side, "Control", number)
+    if END_WORDS.intersection(words) or name.startswith("__"):  # MakeHuman's offsets between bones
+        return BoneName(side, "")
+    if ANIMAL_WORDS.intersection(words[:1]) and {"leg", "foot", "shoulder"}.intersection(words):
+        return BoneName(side, "", is_animal=True)
+    numbers = [word for word in words if word.isdigit()]
+    finger = next((FINGERS[word] for word in words if word in FINGERS), "")
+    finger = finger or ("Finger" if stem == "finger" else "")
+    if finger and stem not in PART_BY_WORD:
+        first = numbers[0] if finger == "Finger" and numbers else number
+        if finger == "Finger" and len(numbers) > 1 and "bip" in words:
+            first = numbers[-1]
+        return BoneName(side, finger, first, bool(PALM_WORDS.intersection(words)))
+    if stem in PART_BY_WORD:
+        part = PART_BY_WORD[stem]
+    elif TWIST_WORDS.intersection(words):
+        part = "Twist"
+    else:
+        part = ""
+    if side and stem in PART_WORDS["Hip"].split():
+        part = "Hip"
+    if side and part in ("Spine", "Neck", "Head", "Jaw"):  # half a ribcage, or a thing on one side of the head
+        part = ""
+    return BoneName(side, part, number)
+
+
 def split_side(name: str) -> tuple[str, str, str]:
     """Side ("Left", "Right" or ""), the rest of the name in one word, and its last number ("" where there is none)."""
     parts = [word for word in name_words(name) if word not in IGNORED_WORDS]
-    if parts and parts[0][0] in "lr" and parts[0][1:] in ("thumb", "hip"):  # CMU's LThumb
-        parts = [parts[0][0], parts[0][1:], *parts[1:]]
+    if parts and not any(word in SIDES for word in parts):
+        parts = [*_split_side_prefix(parts[0]), *parts[1:]]
     side = next((SIDES[word] for word in parts if word in SIDES), "")
     numbers = [word for word in parts if word.isdigit()]
     return side, "".join(w for w in parts if w not in SIDES and not w.isdigit()), numbers[-1] if numbers else ""
+
+
+def _split_side_prefix(word: str) -> list[str]:
+    """`lthumb` -> l, thumb and `leftarm` -> left, arm, where the rest is a word of a body."""
+    for prefix in ("left", "right", "l", "r"):
+        rest = word.removeprefix(prefix)
+        if rest != word and (rest in PART_BY_WORD or rest in FINGERS):
+            return [prefix, rest]
+    return [word]
 
 
 def name_words(name: str) -> list[str]:

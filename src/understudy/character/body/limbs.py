@@ -85,7 +85,7 @@ def links_of(body: Character | Skeleton, skip: Iterable[str] = ()) -> Links:
     skeleton = body if isinstance(body, Skeleton) else body.skeleton
     world = kinematics.world_transforms(skeleton.parents, skeleton.translations, skeleton.rotations, skeleton.scales)
     left_out = _descendants(skeleton, [skeleton.index(name) for name in skip])
-    carrying = _carrying_joints(body) if isinstance(body, Character) else np.ones(len(skeleton), bool)
+    carrying = joints_with_skin(body) if isinstance(body, Character) else np.ones(len(skeleton), bool)
     bones = _bones(skeleton, world, body)
     length = np.linalg.norm(bones, axis=1)
     size = float(np.ptp(world[:, :3, 3], axis=0).max(initial=0.0)) or float(length.max(initial=0.0)) or 1.0
@@ -145,7 +145,7 @@ def _descendants(skeleton: Skeleton, joints: list[int]) -> Array:
     return result
 
 
-def _carrying_joints(character: Character) -> Array:
+def joints_with_skin(character: Character) -> Array:
     """(J,) whether a joint carries something: skin, or without any mesh, a bone."""
     result = np.zeros(len(character.skeleton), bool)
     for part in character.parts:
@@ -166,7 +166,7 @@ def _bones(skeleton: Skeleton, world: Array, body: Character | Skeleton) -> Arra
     np.add.at(total, skeleton.parents[child[real]], away[real])
     np.add.at(count, skeleton.parents[child[real]], 1)
     bones = total / np.maximum(count, 1)[:, None]
-    ends = _ends(skeleton, world)
+    ends = bone_ends(skeleton, world)
     clouds = _clouds(body) if isinstance(body, Character) else {}
     for j in map(int, np.flatnonzero(np.linalg.norm(bones, axis=1) < 1e-9)):
         if j in ends:
@@ -178,7 +178,7 @@ def _bones(skeleton: Skeleton, world: Array, body: Character | Skeleton) -> Arra
     return bones
 
 
-def _ends(skeleton: Skeleton, world: Array) -> dict[int, Array]:
+def bone_ends(skeleton: Skeleton, world: Array) -> dict[int, Array]:
     """The tips that a BVH file names (End Site), joint -> (3,) in the world at rest."""
     kept = skeleton.extra.get("bvh", {})
     ends = kept.get("ends", {}) if isinstance(kept, dict) else {}

@@ -52,10 +52,14 @@ def _merge_unsound_links(moments: Array, parents: Array) -> Array:
     return result
 
 
-def rest_surface(character: Character) -> tuple[Array, Array, Array]:
-    """Vertices (V, 3) of all parts at rest, triangles (T, 3), and the joint (T,) that each triangle belongs to."""
+def rest_surface(character: Character, world: Array | None = None) -> tuple[Array, Array, Array]:
+    """Vertices (V, 3) of all parts at rest, triangles (T, 3), and the joint (T,) that each triangle belongs to.
+
+    `world` (J, 4, 4) are the joints of another pose than the rest pose, world_from_joint.
+    """
     s = character.skeleton
-    world = kinematics.world_transforms_numpy(s.parents, s.translations, s.rotations, s.scales)
+    if world is None:
+        world = kinematics.world_transforms_numpy(s.parents, s.translations, s.rotations, s.scales)
     blocks, owners = [np.zeros((0, 3))], [np.zeros(0, np.int64)]
     for part in character.parts:
         skin, mesh = part.skin, part.mesh
@@ -66,6 +70,36 @@ def rest_surface(character: Character) -> tuple[Array, Array, Array]:
         blocks.append(np.einsum("vk,vki->vi", skin.weights.astype(np.float64), picked))
         owners.append(skin.joints[_dominant_joints(skin.influences[mesh.triangles], skin.weights[mesh.triangles])])
     return np.concatenate(blocks), character.triangles.astype(np.int64), np.concatenate(owners)
+
+
+def bind_worlds(character: Character) -> Array:
+    """(J, 4, 4) world_from_joint of the pose that the skin was bound in; joints without skin keep to their parents.
+
+    The transforms of a file's nodes may be those of any frame, with the arms raised or in mid-stride. The pose in which
+    the skin was bound is the one in which the body was modelled. A skin is placed by the joint that stands straightest:
+    the one whose transform from the bind pose to the nodes' is nearest to a turn by quarters.
+    """
+    s = character.skeleton
+    rest = kinematics.world_transforms_numpy(s.parents, s.translations, s.rotations, s.scales)
+    bound: dict[int, Array] = {}
+    for part in character.parts:
+        skin = part.skin
+        if skin.is_rigid or len(skin.joints) < 2:
+            continue
+        offsets = rest[skin.joints] @ skin.inverse_binds
+        axes = offsets[:, :3, :3] / np.maximum(np.linalg.norm(offsets[:, :3, :3], axis=1, keepdims=True), 1e-12)
+        straight = np.abs(axes).max(axis=1).min(axis=1)
+        first = int(np.flatnonzero(straight >= straight.max() - 1e-3)[0])
+        binds = offsets[first] @ np.linalg.inv(skin.inverse_binds)
+        for joint, world in zip(skin.joints.tolist(), binds):
+            bound.setdefault(joint, world)
+    result = rest.copy()
+    for joint, parent in enumerate(s.parents.tolist()):
+        if joint in bound:
+            result[joint] = bound[joint]
+        elif parent >= 0:
+            result[joint] = result[parent] @ np.linalg.inv(rest[parent]) @ rest[joint]
+    return result
 
 
 def vertex_owners(character: Character) -> Array:
