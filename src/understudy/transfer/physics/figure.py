@@ -1,0 +1,331 @@
+"""A character as the solver sees it: bodies that turn about their joints, with mass, skin and contact points.
+
+A body is a joint that turns, with all joints that it carries: fingers ride on the hand, and a foot that hangs on no leg
+(a rig that was animated with IK) is carried by its shin. Mass is kept exactly, as six points to a body with its mass,
+centre and second moments; the skin as its extremes in 26 directions.
+
+Offsets are in the frame of the body's joint, without scale, and over the height of the figure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.character import Character, Skeleton
+from understudy.character.body.contacts import runs
+from understudy.character.body.joint_limits import Limits, limit_boxes
+from understudy.character.body.mass import Body
+from understudy.character.body.poses import PoseSequence
+from understudy.character.body.volume import rest_surface, vertex_owners
+from understudy.checks import Array
+from understudy.maths import quaternion
+from understudy.transfer.bone_map import BoneMap
+
+MIN_HINGE_ANGLE_RAD = 0.03  # of a knee or an elbow: straighter would be bent the wrong way
+MIN_MEAN_BEND_SINE = 0.1  # of a knee or an elbow in the reference: below, its axis is not known
+SOLE_HEIGHT_RATIO = 0.03  # of the height above the lowest skin of a foot: skin of the sole
+SOLE_END_LENGTH_RATIO = 0.25  # of a foot's length: its heel, and its toe
+# Things in the hands or on the back of a character, which weigh nothing here and may be below the floor.
+PROP_PATTERN = re.compile(r"slot|weapon|prop|axe|shield|sword|mug|cape|cloak|staff|wand|bow$|gun|knife|quiver", re.I)
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A bodies, parents before children; n unknowns of a frame: the shift of the first body, then angles."""
+
+    skeleton: Skeleton
+    height: float  # metres
+    joints: Array  # (A,)
+    parents: Array  # (A,) bodies; -1 for the first
+    carriers: Array  # (J,) the body that carries a joint, -1: none
+    first: Array  # (A + 1,) the first unknown of each body
+    axes: Array  # (n, 3) in the frame of the body's joint; zero for the shift
+    change: Array  # (n,) standard deviation of the unknowns, rad; the first three are not used
+    tracking: Array  # (A,) standard deviation of the world orientation, rad
+    mass_bodies: Array  # (M,)
+    mass_offsets: Array  # (M, 3)
+    mass_shares: Array  # (M,) of the whole mass
+    skin_bodies: Array  # (S,)
+    skin_offsets: Array  # (S, 3)
+    hinges: tuple[tuple[int, tuple[int, int, int]], ...] = ()  # unknown, and joints above, at and below it
+    limits: Limits | None = None
+
+    @property
+    def size(self) -> int:
+        """n."""
+        return len(self.axes)
+
+    def body_of(self, joint: int) -> int:
+        """The body that carries a joint."""
+        return int(self.carriers[joint])
+
+    def bounds(self, reference: PoseSequence) -> tuple[Array, Array]:
+        """(F, n) lowest and highest unknowns: limits less the angles that the reference has already."""
+        low, high = np.full((len(reference), self.size), -np.inf), np.full((len(reference), self.size), np.inf)
+        for unknown, (above, joint, below) in self.hinges:
+            low[:, unknown] = MIN_HINGE_ANGLE_RAD - _bend(reference, above, joint, below, self.axes[unknown])
+        if self.limits is not None:
+            least, most, limited = limit_boxes(self.skeleton, self.limits)
+            rest = PoseSequence.rest(self.skeleton).world[0]
+            for a in np.flatnonzero(limited[self.joints]):
+                joint = int(self.joints[a])
+                turn = quaternion.multiply(
+                    quaternion.conjugate(self.skeleton.rotations[joint]), reference.rotations[:, joint]
+                )
+                axes = unscale(rest[joint, :3, :3]).T  # columns: the axes of the world in the frame of the joint
+                angles = quaternion.to_rotation_vector(turn) @ axes
+                for unknown in range(self.first[a], self.first[a + 1]):
+                    x = int(np.abs(self.axes[unknown] @ axes).argmax())
+                    # A reference beyond a limit is not thrown back: it may keep what it has.
+                    low[:, unknown] = np.minimum(least[joint, x] - angles[:, x], 0.0)
+                    high[:, unknown] = np.maximum(most[joint, x] - angles[:, x], 0.0)
+        return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class Contacts:
+    """K points that may be in contact with the floor, and when they are."""
+
+    names: tuple[str, ...]
+    bodies: Array  # (K,)
+    offsets: Array  # (K, 3)
+    down: Array  # (F, K) bool
+    flight: Array  # (F,) bool: free fall
+    known: Array  # (F,) bool: forces can be told; not where something else carries the figure
+    gliding: Array | None = None  # (F,) bool: what is down may slide
+
+
+@dataclass(frozen=True)
+class BodySpec:
+    """One body: the joint, its axes in the joint's frame (None: all three), and standard deviations in radians."""
+
+    joint: int
+    tracking: float
+    change: Array | float  # of one axis each, or of all
+    axes: Array | None = None  # (k, 3)
+    hinge: tuple[int, int, int] | None = None
+
+
+def make_figure(
+    character: Character,
+    body: Body,
+    specs: Sequence[BodySpec],
+    *,
+    parents: Array | None = None,
+    left_out: Array | None = None,
+    limits: Limits | None = None,
+    rest: Array | None = None,
+) -> Figure:
+    """The figure of a character.
+
+    Args:
+        character: The character.
+        body: The masses of its links.
+        specs: Its bodies, in any order.
+        parents: (J,) the hierarchy that is meant, where that of the file differs (detached feet).
+        left_out: (J,) bool, joints without mass and skin (props, limbs on springs).
+        limits: Limits of joints.
+        rest: (J, 4, 4) world_from_joint of a pose with the figure upright; None: the rest pose.
+
+    Returns:
+        The figure.
+    """
+    skeleton = character.skeleton
+    parents = np.asarray(skeleton.parents if parents is None else parents)
+    order = sorted(specs, key=lambda spec: _depth(parents, spec.joint))
+    joints = np.array([spec.joint for spec in order], np.int64)
+    number = {int(joint): a for a, joint in enumerate(joints)}
+    carriers = np.array([_carrier(parents, number, j) for j in range(len(skeleton))], np.int64)
+    above = np.array(
+        [-1 if a == 0 else max(_carrier(parents, number, int(parents[j])), 0) for a, j in enumerate(joints)]
+    )
+    axes, change, first, hinges = [np.zeros((3, 3))], [np.zeros(3)], [3], []
+    for spec in order:
+        own = np.eye(3) if spec.axes is None else np.asarray(spec.axes, np.float64).reshape(-1, 3)
+        if spec.hinge is not None:
+            hinges.append((first[-1], spec.hinge))
+        axes.append(own)
+        change.append(np.broadcast_to(np.asarray(spec.change, np.float64), (len(own),)))
+        first.append(first[-1] + len(own))
+    kept = np.ones(len(skeleton), bool) if left_out is None else ~np.asarray(left_out, bool)
+    rest = PoseSequence.rest(skeleton).world[0] if rest is None else rest
+    height = _skin_height(character, rest, kept)
+    mass = _mass_points(body, rest, joints, carriers, kept & (carriers >= 0), height)
+    skin = _skin_extremes(character, rest, joints, carriers, kept & (carriers >= 0), height)
+    return Figure(
+        skeleton, height, joints, above, carriers, np.array(first), np.concatenate(axes), np.concatenate(change),
+        np.array([spec.tracking for spec in order]), *mass, *skin, tuple(hinges), limits,
+    )  # fmt: skip
+
+
+def _skin_height(character: Character, rest: Array, kept: Array) -> float:
+    """Metres at rest from the lowest to the highest skin of the joints that are `kept` (J,); of joints without skin."""
+    vertices, owners = rest_surface(character, rest)[0], vertex_owners(character)
+    places = vertices[kept[owners]] if len(owners) else rest[:, :3, 3]
+    return (float(np.ptp(places[:, 1])) if len(places) else 0.0) or 1.0
+
+
+def find_props(skeleton: Skeleton) -> Array:
+    """(J,) bool: joints that carry things, and all below them."""
+    result = np.array([PROP_PATTERN.search(name) is not None for name in skeleton.names], bool)
+    for j, parent in enumerate(skeleton.parents):
+        result[j] |= parent >= 0 and result[parent]
+    return result
+
+
+def local_offset(rest: Array, joint: int, place: Array, height: float) -> Array:
+    """(3,) of a place (3,) in the world at rest, in the unscaled frame of a joint, over the height."""
+    return np.asarray(unscale(rest[joint, :3, :3]).T @ (place - rest[joint, :3, 3]) / height)
+
+
+def unscale(matrices: Array) -> Array:
+    """Rotations of matrices (..., 3, 3) with scale."""
+    return np.asarray(matrices / np.maximum(np.linalg.norm(matrices, axis=-2, keepdims=True), 1e-12))
+
+
+def descendants(parents: Array, joint: int) -> Array:
+    """(J,) bool: a joint and all below it."""
+    result = np.zeros(len(parents), bool)
+    for j in range(len(parents)):
+        k = j
+        while k >= 0 and k != joint:
+            k = int(parents[k])
+        result[j] = k == joint
+    return result
+
+
+def sole_corners(target: BoneMap, foot: int, toe: int | None) -> list[tuple[str, int, Array]]:
+    """Corners of a sole by the skin: ("heel" or "toe", joint, place (3,) in the world at rest); none without skin.
+
+    Heels are on the foot, toes on the toe joint where there is one; left and right corner of both.
+    """
+    vertices, owners = rest_surface(target.character, target.rest)[0], vertex_owners(target.character)
+    mine = np.flatnonzero(descendants(target.parents, foot)[owners]) if len(owners) else np.zeros(0, np.int64)
+    if not mine.size:
+        return []
+    floor = float(vertices[mine, 1].min())
+    mine = mine[vertices[mine, 1] < floor + SOLE_HEIGHT_RATIO * float(np.ptp(vertices[:, 1]))]
+    front, side = _foot_axes(target, foot, toe)
+    along, across = vertices[mine] @ front, vertices[mine] @ side
+    on_toe = descendants(target.parents, toe)[owners[mine]] if toe is not None else np.zeros(len(mine), bool)
+    corners = []
+    for role, sign in (("heel", -1.0), ("toe", 1.0)):
+        pool = on_toe if role == "toe" else ~on_toe
+        pool = pool if pool.any() else np.ones(len(mine), bool)
+        end = pool & (sign * along >= (sign * along[pool]).max() - SOLE_END_LENGTH_RATIO * np.ptp(along))
+        for left in (-1.0, 1.0):
+            picked = np.flatnonzero(end)[(left * across[end] + sign * along[end]).argmax()]
+            place = vertices[mine[picked]].copy()
+            place[1] = floor
+            joint = toe if role == "toe" and toe is not None and on_toe.any() else foot
+            corners.append((role, int(joint), place))
+    return corners
+
+
+def _foot_axes(target: BoneMap, foot: int, toe: int | None) -> tuple[Array, Array]:
+    """(3,) level directions ahead and to the left of a foot at rest: to its toes, else as the body faces."""
+    up = target.axes[:, 1]
+    ahead = target.axes[:, 2] if toe is None else target.places[toe] - target.places[foot]
+    ahead = ahead - up * (ahead @ up)
+    if np.linalg.norm(ahead) < 0.3 * np.linalg.norm(target.places[foot] - target.places[toe or foot]):
+        ahead = target.axes[:, 2]
+    ahead = ahead / max(float(np.linalg.norm(ahead)), 1e-12)
+    return ahead, np.cross(up, ahead)
+
+
+def lowest_skin(figure: Figure, reference: PoseSequence, candidates: Array, down: Array) -> list[tuple[int, Array]]:
+    """For each phase of `down` (F,): the skin point of `candidates` (S,) bool that is lowest, and its frames (F,)."""
+    result: list[tuple[int, Array]] = []
+    numbers = np.flatnonzero(candidates)
+    if not numbers.size:
+        return result
+    joints = figure.joints[figure.skin_bodies[numbers]]
+    for a, b in runs(down):
+        world = reference.world[(a + b) // 2]
+        heights = world[joints, 1, 3] + figure.height * np.einsum(
+            "si,si->s", unscale(world[joints, :3, :3])[:, 1], figure.skin_offsets[numbers]
+        )
+        frames = np.zeros(len(down), bool)
+        frames[a:b] = True
+        result.append((int(numbers[heights.argmin()]), frames))
+    return result
+
+
+def hinge_axis(reference: PoseSequence, above: int, joint: int, below: int) -> Array | None:
+    """(3,) the axis, in its joint's frame, about which a knee or an elbow bends in the reference; None: unknown."""
+    bend, turns = _bend_normals(reference, above, joint, below)[0], unscale(reference.world[:, joint, :3, :3])
+    axis = np.einsum("fab,fa->b", turns, bend) / len(bend)
+    length = float(np.linalg.norm(axis))
+    return None if length < MIN_MEAN_BEND_SINE else axis / length
+
+
+def _bend_normals(reference: PoseSequence, above: int, joint: int, below: int) -> tuple[Array, Array]:
+    """(F, 3) sine times the normal of the plane of two bones, and (F,) the cosine of their angle."""
+    start, middle, end = (reference.world[:, j, :3, 3] for j in (above, joint, below))
+    upper, lower = middle - start, end - middle
+    upper = upper / np.maximum(np.linalg.norm(upper, axis=1, keepdims=True), 1e-12)
+    lower = lower / np.maximum(np.linalg.norm(lower, axis=1, keepdims=True), 1e-12)
+    return np.cross(upper, lower), (upper * lower).sum(axis=1)
+
+
+def _bend(reference: PoseSequence, above: int, joint: int, below: int, axis: Array) -> Array:
+    """(F,) angle of a hinge about its axis (3,) in the joint's frame."""
+    normals, cosine = _bend_normals(reference, above, joint, below)
+    return np.arctan2(np.einsum("fa,fab,b->f", normals, unscale(reference.world[:, joint, :3, :3]), axis), cosine)
+
+
+def _depth(parents: Array, joint: int) -> int:
+    depth = 0
+    while parents[joint] >= 0:
+        joint, depth = int(parents[joint]), depth + 1
+    return depth
+
+
+def _carrier(parents: Array, number: Mapping[int, int], joint: int) -> int:
+    while joint >= 0 and joint not in number:
+        joint = int(parents[joint])
+    return number[joint] if joint >= 0 else -1
+
+
+def _mass_points(
+    body: Body, rest: Array, joints: Array, carriers: Array, kept: Array, height: float
+) -> tuple[Array, Array, Array]:
+    """Bodies (M,), offsets (M, 3) and shares (M,) of points with the mass, centre and second moments of each body."""
+    moments = rest @ body.pseudo_inertias @ np.swapaxes(rest, 1, 2)
+    bodies, offsets, shares = [], [], []
+    for a, joint in enumerate(joints):
+        total = moments[(carriers == a) & kept].sum(axis=0)
+        mass = total[3, 3]
+        if mass <= 0:
+            continue
+        centre = total[:3, 3] / mass
+        spread, axes = np.linalg.eigh(total[:3, :3] / mass - np.outer(centre, centre))
+        for x in range(3):
+            for sign in (-1.0, 1.0):
+                place = centre + sign * np.sqrt(3 * max(float(spread[x]), 0.0)) * axes[:, x]
+                bodies.append(a)
+                offsets.append(local_offset(rest, int(joint), place, height))
+                shares.append(mass / 6)
+    return np.array(bodies, np.int64), np.array(offsets).reshape(-1, 3), np.array(shares) / max(sum(shares), 1e-300)
+
+
+def _skin_extremes(
+    character: Character, rest: Array, joints: Array, carriers: Array, kept: Array, height: float
+) -> tuple[Array, Array]:
+    """Bodies (S,) and offsets (S, 3) of the extremes of each body's skin in 26 directions."""
+    vertices, owners = rest_surface(character, rest)[0], vertex_owners(character)
+    grid = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    directions = grid[np.abs(grid).any(axis=1)]
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    bodies, offsets = [], []
+    for a, joint in enumerate(joints):
+        mine = np.flatnonzero((carriers[owners] == a) & kept[owners])
+        if len(mine):
+            for k in np.unique((vertices[mine] @ directions.T).argmax(axis=0)):
+                bodies.append(a)
+                offsets.append(local_offset(rest, int(joint), vertices[mine[k]], height))
+    return np.array(bodies, np.int64), np.array(offsets).reshape(-1, 3)
