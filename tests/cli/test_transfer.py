@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from tests.transfer.small import RATE, actor, hopper
 
+from understudy import cast
 from understudy.character import Asset, Character, Clip
 from understudy.cli.transfer_work import TransferRequest, open_motions
 from understudy.formats import read, write
@@ -160,7 +161,29 @@ def test_no_pairs(run_cli: Run, folder: Path) -> None:
     assert "no such file of pose pairs" in failing(run_cli, folder)
     given = ("transfer", str(folder / "play.glb"), "--to", str(folder / "hopper.glb"), "-o", str(folder / "out.glb"))
     code, _, told = run_cli(*given)
-    assert code == 1 and "has no pose pairs of its own" in told
+    assert code == 1 and "has no bones for" in told and "--keys" in told  # no arms, no legs: pairs are needed
+
+
+def test_without_pairs_a_person_moves_another_person(run_cli: Run, tmp_path: Path) -> None:
+    out, report, given = tmp_path / "out.glb", tmp_path / "r.json", tmp_path / "map.toml"
+    words = ("transfer", "actor", "--clip", "surprise", "--clip", "fear", "--to", str(tmp_path / "person.glb"))
+    person = cast.load("actor").character()
+    write(Asset([person]), tmp_path / "person.glb")
+    given.write_text('[bones]\nLeftToes = ""\n')
+    more = ("--size", "0.5", "--map", str(given), "--rate", "12", "--report", str(report))
+    code, _, told = run_cli(*words, "-o", str(out), *more)
+    assert code == 0, told
+    assert "left leg   LeftUpLeg, LeftLeg, LeftFoot, LeftToeBase -> LeftUpLeg, LeftLeg, LeftFoot\n" in told
+    assert [clip.name for clip in read(out).animations] == ["surprise", "fear"]
+    motion = json.loads(report.read_text())["motions"][0]
+    assert motion["mapping"] == "bones" and motion["size"] == 0.5
+    assert motion["bones"]["joints"]["LeftFoot"] == {"joint": "LeftFoot", "by": "name", "certainty": 0.9}
+    given.write_text('[bones]\nLeftFoot = ""\n')
+    code, _, told = run_cli(*words, "-o", str(out), "--map", str(given))
+    assert code == 1 and "has no bones for the left leg" in told
+    given.write_text('[bones]\nLeftPaw = "LeftFoot"\n')
+    code, _, told = run_cli(*words, "-o", str(out), "--map", str(given))
+    assert code == 1 and "LeftPaw" in told
 
 
 def test_one_pair(run_cli: Run, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""`understudy transfer`: an actor's motion onto another body, from a handful of pose pairs.
+"""`understudy transfer`: a motion onto another body, by its bones or from a handful of pose pairs.
 
 `transfer suggest` lists the frames to pose next; `transfer pose` writes a starting pose as a file that Blender opens.
 """
@@ -20,12 +20,14 @@ from understudy.cli.options import InputJobs, target_ending
 from understudy.cli.transfer_work import (
     OutputTarget,
     TransferRequest,
+    find_target_bones,
     open_motions,
     open_pairs,
     pairs_beside,
     prepare_transfer_target,
     summary,
     transfer_input,
+    transfer_input_by_bones,
 )
 from understudy.errors import InvalidInput
 
@@ -188,9 +190,11 @@ class Dimension(click.ParamType):
 
 @click.group(name="transfer", cls=TransferGroup, short_help="Put an actor's motion onto another body.")
 def command() -> None:
-    """An actor's motion onto a lamp, a penguin, a squirrel, anything, from a handful of pose pairs.
+    """A motion onto another body: a human one as it is, a lamp or a penguin from a handful of pose pairs.
 
-    understudy transfer MOTION --to CHARACTER --keys PAIRS.toml -o OUT
+    understudy transfer MOTION --to CHARACTER -o OUT
+
+    understudy transfer MOTION --to CREATURE --keys PAIRS.toml -o OUT
 
     `suggest` lists the frames to pose next, `pose` writes a pose to start from, `motion` (or nothing) transfers;
     `understudy transfer motion --help` lists its options.
@@ -206,7 +210,16 @@ command.add_command(pose_command)
 @click.option(
     "--to", "character", required=True, metavar="CHARACTER", help="The character to move: a file or a built-in name."
 )
-@click.option("--keys", metavar="PAIRS", help="The pose pairs, TOML; those of the built-in character by default.")
+@click.option(
+    "--keys", metavar="PAIRS", help="Pose pairs, TOML; by default those of the built-in character, or none: bones."
+)
+@click.option("--map", "bone_map", metavar="TOML", help="Which joint is which bone, where what is found is wrong.")
+@click.option(
+    "--size",
+    type=options.Finite(min=0.0, min_open=True),
+    metavar="RATIO",
+    help="Of the character's size to the actor's, for steps, jumps and gravity; by the legs by default.",
+)
 @options.output(required=False, help="The file to write; a folder for a folder of motions; - with --format.")
 @click.option("--format", "ending", metavar="FORMAT", help="What to write into a folder or to standard output.")
 @click.option("--clip", "clips", multiple=True, metavar="NAME", help="Only this clip of MOTION; all by default.")
@@ -224,6 +237,12 @@ command.add_command(pose_command)
     "--limb", "limbs", multiple=True, metavar="JOINT", help="First joint of a limb on springs; facts by names."
 )
 @click.option("--limb-keys", metavar="FILE", help="An animation that the limbs on springs swing about.")
+@click.option(
+    "--contact-points",
+    multiple=True,
+    metavar="JOINT",
+    help="A joint that stands on the floor, where what is found is wrong.",
+)
 @click.option("--contacts", metavar="TOML", help="When contact points are down, where what is found is wrong.")
 @click.option("--report", type=click.Path(dir_okay=False), metavar="JSON", help="Write figures of every step.")
 @click.option("--compare", is_flag=True, help="Add to the report how far each method is off when a pair is left out.")
@@ -270,6 +289,11 @@ def motion_command(
     request = TransferRequest(**asked, ending=ending, report=report, many=jobs.many)
     began = time.perf_counter()
     target = OutputTarget.open(character)
+    if target.keys(keys) is None:
+        bones = find_target_bones(target, request)
+        rows = _run(partial(transfer_input_by_bones, bones, request), jobs, workers, quiet or as_json)
+        _report({"pairs": 0, "inputs": rows}, rows, jobs.many, as_json and output != "-", quiet)
+        return
     motions = _all_motions(jobs, request)
     folder = Path(motion) if jobs.many else Path(motion).parent
     pairs = open_pairs(pairs_beside(target.keys(keys), character), motions, folder, target, request)
@@ -329,6 +353,8 @@ def _report(facts: dict[str, Any], rows: list[dict[str, Any]], many: bool, as_js
                 continue
             options.echo_notes(row["notes"], quiet)
         if not quiet:
+            for line in next((row["map"] for row in rows if "map" in row), []):
+                click.echo(f"  {line}", err=True)
             for line in summary(rows):
                 click.echo(line, err=True)
             for name, value in facts.get("leave_one_out_mm", {}).items():

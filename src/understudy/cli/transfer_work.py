@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from understudy.character import Asset, Clip, Curves
     from understudy.character.body.mass import Body
     from understudy.character.body.poses import PoseSequence
+    from understudy.transfer.bone_map import BoneMap
     from understudy.transfer.live import LiveFrame
     from understudy.transfer.pairs import PosePairs
     from understudy.transfer.physics.spring_limbs import SpringLimb
@@ -48,6 +49,9 @@ class TransferRequest:
     limbs: tuple[str, ...] = ()  # first joints of limbs on springs; by default found by name
     dimension: int | str = 30
     contacts: str | None = None  # path of a file of contact phases
+    bone_map: str | None = None  # path of a file of bones
+    size: float | None = None  # ratio of the sizes, the character's over the actor's
+    contact_points: tuple[str, ...] = ()  # joints that stand on the floor
     limb_keys: str | None = None  # path of an animation of the limbs
     ending: str | None = None
     report: str | None = None
@@ -91,10 +95,16 @@ class OutputTarget:
 
         return cast.limits(self.name) if self.cast else None
 
-    def body(self) -> Body | None:
-        """The mass distribution of a member of the cast; None, so that it is computed from the skin, for others."""
+    def body(self, contact_points: tuple[str, ...] = ()) -> Body | None:
+        """The mass distribution of a member of the cast, or one with the given contact points; None: by the skin."""
         from understudy import cast
+        from understudy.character.body.feet import find_contacts
+        from understudy.character.body.mass import ContactPoint, body_of
 
+        if contact_points:
+            character = self.asset.character()
+            joints = [character.skeleton.index(name) for name in contact_points]
+            return body_of(character, contacts=[ContactPoint(*found) for found in find_contacts(character, joints)])
         return cast.body(self.name) if self.cast else None
 
 
@@ -158,7 +168,7 @@ def prepare_transfer_target(target: OutputTarget, pairs: PosePairs, request: Tra
         target.asset.character(),
         pairs,
         mapping,
-        body=target.body(),
+        body=target.body(request.contact_points),
         limits=target.limits(),
         springs=limbs,
         collisions=request.collisions,
@@ -175,6 +185,71 @@ def pairs_beside(keys: Path | None, name: str) -> Path:
     if not keys.is_file():
         raise BadFile(keys, "there is no such file of pose pairs")
     return keys
+
+
+def find_target_bones(target: OutputTarget, request: TransferRequest) -> BoneMap:
+    """The bones of the character, for transfers without pairs."""
+    from understudy.transfer.bone_map import bone_map
+    from understudy.transfer.by_bones import BoneOverrides, read_bone_overrides
+
+    given = BoneOverrides() if request.bone_map is None else read_bone_overrides(request.bone_map)
+    return bone_map(target.asset.character(), given.target).require()
+
+
+def transfer_input_by_bones(
+    target: BoneMap, request: TransferRequest, job: tuple[str, str], progress: Progress | None = None
+) -> dict[str, Any]:
+    """Transfer all clips of one input without pairs; with many inputs an error becomes a row."""
+    try:
+        return _transfer_clips_by_bones(target, request, *job, progress)
+    except UnderstudyError as error:
+        if not request.many:
+            raise
+        return {"input": job[0], "error": str(error)}
+
+
+def _transfer_clips_by_bones(
+    target: BoneMap, request: TransferRequest, path: str, output: str, progress: Progress | None
+) -> dict[str, Any]:
+    from understudy.character import Asset
+    from understudy.transfer.bone_map import bone_map
+    from understudy.transfer.by_bones import BoneOverrides, performer_of, read_bone_overrides, transfer_by_bones
+
+    asset, motions = open_motions(path, request)
+    given = BoneOverrides() if request.bone_map is None else read_bone_overrides(request.bone_map)
+    performer = bone_map(performer_of(asset, next(iter(motions.values()))), given.source).require()
+    clips, reports, errors = [], [], []
+    for number, (name, source) in enumerate(motions.items()):
+        if progress is not None:
+            progress(number, len(motions))
+        try:
+            done = transfer_by_bones(source, performer, target, size=request.size)
+        except UnderstudyError as error:  # one bad clip does not refuse a file
+            errors.append(f"clip {name!r} was left out: {error}")
+            continue
+        clips.append(done.clip)
+        reports.append(done.report)
+    if not clips:
+        raise InvalidInput(f"{path}: {errors[0]}")
+    notes = list(dict.fromkeys(note for source in motions.values() for note in source.notes)) + errors
+    notes += write_asset(Asset([target.character], clips), output, request.ending)
+    facts: dict[str, Any] = {
+        "input": path,
+        "output": output,
+        "character": target.character.name,
+        "motions": reports,
+        "map": [f"{part:<10} {source} -> {own}" for part, source, own in _map_rows(performer, target)],
+        "notes": notes,
+    }
+    if request.report is not None:
+        write_report(facts, request.report, request.many, path)
+    return facts
+
+
+def _map_rows(source: BoneMap, target: BoneMap) -> list[tuple[str, str, str]]:
+    """Part of the body, the joints of the source and those of the target."""
+    own = target.rows
+    return [(part, ", ".join(names) or "-", ", ".join(own[part]) or "-") for part, names in source.rows.items()]
 
 
 def transfer_input(
@@ -254,6 +329,9 @@ def summary(rows: Sequence[dict[str, Any]]) -> list[str]:
     for row in rows:
         for each in row.get("motions", []):
             seconds = sum(each["seconds"].values())
+            if not each["pairs"]:
+                lines.append(f"  {each['motion']}: {each['frames']} frames in {seconds:.2f} s, size {each['size']:.3g}")
+                continue
             lines.append(
                 f"  {each['motion']}: {each['frames']} frames in {seconds:.2f} s, uncertain by "
                 f"{each['uncertainty_mm']['mean']:.3g} mm ({each['uncertainty_mm']['at_key_poses']:.3g} at key poses)"

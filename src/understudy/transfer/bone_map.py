@@ -135,17 +135,23 @@ class BoneMap:
             )
         return self
 
+    @cached_property
+    def rows(self) -> dict[str, list[str]]:
+        """Names of the joints by part of the body ("left arm"), from the trunk outwards; without fingers."""
+        names, bones = self.skeleton.names, self.bones
+        parts: dict[str, tuple[str, ...]] = {"hips": ("Hips",), "head": ("Head",)}
+        for side in SIDES:
+            parts |= {f"{side.lower()} arm": tuple(side + bone for bone in ("Shoulder", *ARM))}
+            parts |= {f"{side.lower()} leg": tuple(side + bone for bone in (*LEG, "Toes"))}
+        rows = {part: [names[bones[bone]] for bone in wanted if bone in bones] for part, wanted in parts.items()}
+        trunk = {"spine": [names[j] for j in self.spine], "neck": [names[j] for j in self.neck]}
+        return {"hips": rows.pop("hips"), **trunk, **rows}
+
     def lines(self) -> list[str]:
         """The map as text: a line for each part of the body."""
         names = self.skeleton.names
-        rows = [("hips", [self.bones["Hips"]] if "Hips" in self.bones else [])]
-        rows += [("spine", list(self.spine)), ("neck", list(self.neck))]
-        rows += [("head", [self.bones["Head"]] if "Head" in self.bones else [])]
-        for side in SIDES:
-            for limb, parts in (("arm", ("Shoulder", *ARM)), ("leg", (*LEG, "Toes"))):
-                rows.append((f"{side.lower()} {limb}", [self.bones[side + b] for b in parts if side + b in self.bones]))
+        lines = [f"{part:<10} {', '.join(joints) or '-'}" for part, joints in self.rows.items()]
         fingers = sum(bone.endswith(SEGMENTS) for bone in self.bones)
-        lines = [f"{part:<10} {', '.join(names[j] for j in joints) or '-'}" for part, joints in rows]
         lines += [f"{'fingers':<10} {fingers} joints"] if fingers else []
         if self.new_parents:
             followed = ", ".join(f"{names[j]} follows {names[above]}" for j, above in self.new_parents.items())
@@ -472,7 +478,7 @@ class _Finder:
         if missing:
             return tuple(missing)
         if any(name.is_animal for name in self.named):
-            return ("arms and legs, but for fore and hind legs",)
+            return ("arms (it has fore and hind legs)",)
         up = axes[:, 1]
         tops = [bones[bone] for bone in ("LeftUpperArm", "RightUpperArm", "Head") if bone in bones]
         hips = np.mean([self.places[bones[side + "UpperLeg"]] for side in SIDES], axis=0)

@@ -80,9 +80,10 @@ class TransferResult:
     poses: PoseSequence
     clip: Clip
     intermediate: dict[str, PoseSequence]  # in the order of the steps
-    mapped: MappingResult
-    predictive_variance: Array  # (F,) square metres: the variance of a regression from the actor's pose alone
-    phases: ContactPhases | None  # None: without physics
+    mapped: MappingResult | None = None  # None: without pairs
+    predictive_variance: Array = field(default_factory=lambda: np.zeros(0))
+    """(F,) square metres: the variance of a regression from the actor's pose alone; (0,) without pairs."""
+    phases: ContactPhases | None = None  # None: without physics
     seconds: dict[str, float] = field(default_factory=dict)  # processor time of each step
     report: dict[str, Any] = field(default_factory=dict)
 

@@ -28,6 +28,7 @@ from understudy.errors import BadFile, InvalidInput, UnderstudyError
 from understudy.estimator import Estimator
 from understudy.gp.shared_gplvm import SharedGPLVM
 from understudy.storage import Field
+from understudy.transfer.by_bones import performer_of, transfer_by_bones
 from understudy.transfer.live import LiveRetargeter
 from understudy.transfer.mapping import MIN_NOISE_VARIANCE_RATIO, PairResidual, SharedMapping, fit_mapping
 from understudy.transfer.pairs import PosePairs
@@ -90,6 +91,9 @@ class Retargeter(Estimator):
         >>> result = retargeter.transform(actor, "surprise", rate=12)
         >>> len(result.clip) == len(result.uncertainty)
         True
+        >>> squirrel = us.load("squirrel")  # has arms and legs: no pairs are needed
+        >>> us.Retargeter(squirrel).transform(actor, "surprise", rate=12).report["mapping"]
+        'bones'
 
     Notes:
         [Yamane 2010]; docs/transfer.md.
@@ -181,11 +185,13 @@ class Retargeter(Estimator):
         rate: float | None = None,
         keys: Clip | Curves | None = None,
     ) -> TransferResult:
-        """Carry a motion over to the character.
+        """Carry a motion over to the character: by its bones, or, after `fit`, by the pairs.
+
+        Without `fit`, the motion may be of any body with arms and legs, and the character has to have them as well.
 
         Args:
-            motion: The actor of the pairs with its animations, a file of one, the name of a built-in character, or a
-                `SourceMotion`.
+            motion: A character with its animations, a file of one, the name of a built-in character, or, after `fit`,
+                a `SourceMotion`.
             clip: Name of the animation; None takes the first.
             rate: Frames a second of the result; None takes that of the motion.
             keys: An animation of limbs on springs: they swing about it.
@@ -194,9 +200,15 @@ class Retargeter(Estimator):
             The `clip` of the character, the `uncertainty` (F,) in metres, the `poses` of every step, and a `report`.
 
         Raises:
-            InvalidInput: If the motion is not of the actor of the pairs, or the character does not stand on the floor.
-            NotFitted: If the retargeter was not fitted.
+            InvalidInput: If the motion is not of the actor of the pairs, the character does not stand on the floor, or,
+                without pairs, one of the two bodies lacks arms or legs.
         """
+        if "target_" not in self.__dict__:
+            if isinstance(motion, SourceMotion):
+                raise InvalidInput("without pairs, a motion should come with its character: give the asset or its file")
+            asset = motion if isinstance(motion, Asset) else open_asset(motion)
+            source = source_of(asset, clip, rate=rate)
+            return transfer_by_bones(source, performer_of(asset, source), self.target)
         body = None
         if isinstance(motion, SourceMotion):
             source = motion
@@ -343,10 +355,5 @@ def source_body(asset: Asset, source: SourceMotion) -> Body | None:
     """The masses of the actor: those of the cast, or of round bones, in metres; None for bare markers."""
     if source.poses is None:
         return None
-    actor, skeleton = asset.character(), source.poses.skeleton
-    member = member_of_cast(actor)
-    if member:
-        return cast.body(member)
-    if (actor.skeleton.translations == skeleton.translations).all():
-        return body_of(actor)
-    return body_of(Character(actor.name, skeleton, bones=actor.joints))  # its file counts in other units
+    member = member_of_cast(asset.character())
+    return cast.body(member) if member else body_of(performer_of(asset, source))

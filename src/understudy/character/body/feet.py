@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from understudy.character import Character, Skeleton
-from understudy.character.body.limbs import Limbs, limbs_of, links_of
-from understudy.character.body.volume import rest_surface, vertex_owners
+from understudy.character.body.limbs import Limbs, limbs_of, links_of, mirror_names
+from understudy.character.body.volume import bind_worlds, rest_surface, vertex_owners
 from understudy.checks import Array
 from understudy.maths import quaternion, transform
 
@@ -234,31 +234,87 @@ def _keep_pairs(feet: list[Foot], usual: Array, size: float) -> tuple[Foot, ...]
     return tuple(foot for foot in feet if any(alike(foot, other) for other in feet if other is not foot))
 
 
-def find_contacts(character: Character) -> list[ContactLocation]:
-    """The contact points of a character, named after their joints."""
+def find_contacts(character: Character, joints: Sequence[int] | None = None) -> list[ContactLocation]:
+    """The contact points of a character, named after their joints.
+
+    The body is looked at in the pose that its skin was bound in: the nodes of a file may be in mid-stride. Where a limb
+    stands on the floor and its mirror image does not, both do.
+
+    Args:
+        character: The character.
+        joints: The joints that stand on the floor; None: those whose limbs are low.
+    """
     limbs = limbs_of(character.skeleton)
     if character.vertex_count:
-        places, owners = rest_surface(character)[0], vertex_owners(character)
+        world = bind_worlds(character)
+        limbs = replace(limbs, world=world)
+        places, owners = rest_surface(character, world)[0], vertex_owners(character)
         low = FLOOR_BAND_HEIGHT_RATIO
     else:
         places, owners = _nodes(character)
         low = JOINT_FLOOR_BAND_HEIGHT_RATIO
     if not len(places):
         return []
-    floor, height = float(places[:, 1].min()), float(np.ptp(places[:, 1]))
-    near = np.flatnonzero(places[:, 1] <= floor + low * height)
+    height = float(np.ptp(places[:, 1]))
+    if joints is not None:
+        groups = [
+            _near_floor(places, np.flatnonzero(_below(character.skeleton, j)[owners]), low, height) for j in joints
+        ]
+        groups = [numbers for numbers in groups if len(numbers)]
+    else:
+        groups = _standing_groups(limbs, places, owners, low, height)
+    contacts = []
+    for numbers in groups:
+        points = places[numbers].copy()
+        points[:, 1] = places[:, 1].min() if character.vertex_count == 0 else points[:, 1]
+        contacts += _foot_contacts(limbs, points, owners[numbers], height, alone=len(groups) == 1)
+    if not character.vertex_count and joints is None:
+        contacts += _hands(limbs, places, owners, {int(limbs.top[owners[numbers[0]]]) for numbers in groups})
+    return contacts
+
+
+def _standing_groups(limbs: Limbs, places: Array, owners: Array, low: float, height: float) -> list[Array]:
+    """The points near the floor of each limb that stands there, with those of the mirror image of a limb."""
+    near = _near_floor(places, np.arange(len(places)), low, height)
     carries = ~_is_trailing(limbs)[owners[near]]
     near = near[carries] if carries.any() else near  # a snake is all tail
     stands = _standing_limbs(limbs, places[near], limbs.top[owners[near]], height)
-    contacts = []
-    for top in stands:
-        numbers = near[limbs.top[owners[near]] == top]
-        points = places[numbers].copy()
-        points[:, 1] = floor if character.vertex_count == 0 else points[:, 1]
-        contacts += _foot_contacts(limbs, points, owners[numbers], height, alone=len(stands) == 1)
-    if not character.vertex_count:
-        contacts += _hands(limbs, places, owners, set(stands))
-    return contacts
+    groups = {top: near[limbs.top[owners[near]] == top] for top in stands}
+    partners = {mirror: top for top in stands for mirror in [_mirror_limb(limbs, top)] if mirror is not None}
+    for partner in partners:
+        if partner not in groups:
+            numbers = _near_floor(places, np.flatnonzero(limbs.top[owners] == partner), low, height)
+            if len(numbers):
+                groups[partner] = numbers
+    return [groups[top] for top in sorted(groups)]
+
+
+def _near_floor(places: Array, numbers: Array, low: float, height: float) -> Array:
+    """Those of the numbered places that are near to the lowest of them."""
+    if not len(numbers):
+        return numbers
+    return np.asarray(numbers[places[numbers, 1] <= places[numbers, 1].min() + low * height])
+
+
+def _mirror_limb(limbs: Limbs, top: int) -> int | None:
+    """The first joint of the limb on the other side whose name differs only in the side."""
+    names = [name.lower() for name in limbs.skeleton.names]
+    for joint, name in enumerate(names):
+        for other in mirror_names(name):
+            if other in names:
+                pair = {joint, names.index(other)}
+                if top in pair:
+                    partner = (pair - {top}).pop()
+                    return partner if limbs.top[partner] == partner and not limbs.trunk[partner] else None
+    return None
+
+
+def _below(skeleton: Skeleton, top: int) -> Array:
+    """(J,) whether a joint is `top` or below it."""
+    below = np.zeros(len(skeleton), bool)
+    for joint, parent in enumerate(skeleton.parents.tolist()):
+        below[joint] = joint == top or (parent >= 0 and below[parent])
+    return below
 
 
 def _nodes(character: Character) -> tuple[Array, Array]:
