@@ -7,7 +7,6 @@ medians of some rounds, in batches of a second.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from functools import partial
 
 import numpy as np
 from benchmarks.measure import Row
+from tests.reference import character as reference
 
 from understudy import cast
 from understudy.character import Asset, Character
@@ -79,13 +79,10 @@ def peers(rig: LayeredRig, frames: Array) -> Iterator[Row]:
     direct = DirectRig(Character(plain.name, plain.skeleton, plain.parts))
     poses = np.concatenate(rig.local_transforms(frames), axis=-1).reshape(len(frames), -1)
     ours, floor = in_batches(rig.vertices, frames), in_batches(direct.vertices, poses)
-    os.environ["UNDERSTUDY_NUMBA"] = "0"
-    try:
-        twin = median_each_ms([partial(rig.vertices, frames[:: FRAMES // 8])], rounds=3)[0] / 8
-    finally:
-        del os.environ["UNDERSTUDY_NUMBA"]
+    some = frames[:: FRAMES // 8]
+    slow = median_each_ms([lambda: reference.deform(rig.blocks, rig.frames(some))], rounds=3)[0] / len(some)
     name = "dragon, clips, a frame of a batch"
-    yield Row(name, ours, "ms", "NumPy twin", twin / ours, 3.0)
+    yield Row(name, ours, "ms", "NumPy", slow / ours, 3.0)
     yield Row(name, ours, "ms", "linear blend skinning alone", floor / ours, None)
 
 

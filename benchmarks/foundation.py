@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from benchmarks.measure import Row, assert_same, median_ms, peer
+from tests.reference import character as reference
 
 from understudy.character import Asset, Channel, Character, Clip, Skeleton, kinematics
 from understudy.character.skinning import dual_quaternion, linear
@@ -91,7 +92,7 @@ def skinning(folder: Path, vertices: int = 100_000, frames: int = 100) -> Iterat
 def single_frame(vertices: int = 10_000) -> Iterator[Row]:
     arguments: Any = tuple(skin_problem(vertices, 1).values())
     ours = median_ms(lambda: linear.linear_blend(*arguments), repeats=200)
-    numpy = median_ms(lambda: linear.linear_blend_numpy(*arguments), repeats=50)
+    numpy = median_ms(lambda: reference.linear_blend(*arguments), repeats=50)
     yield Row(f"LBS, {vertices // 1000}k vertices, one frame", ours, "ms", "NumPy", numpy / ours, 3.0)
 
 

@@ -46,7 +46,7 @@ def mesh_from_skeleton(prim, skeleton, time):
 
 
 @pytest.mark.parametrize("name", ["lbs", "dqs"])
-def test_baked_files_of_openusd(way, name):
+def test_baked_files_of_openusd(name):
     stage = Usd.Stage.Open(str(data_file(f"usd_openusd/{name}.usda")))
     baked = Usd.Stage.Open(str(data_file(f"usd_openusd/{name}.baked.usda")))
     seen = 0
@@ -70,7 +70,7 @@ def test_baked_files_of_openusd(way, name):
 
 @pytest.mark.parametrize("method", list(BLEND))
 @pytest.mark.parametrize("scaled", [False, True])
-def test_random_joints_as_in_usdskel(way, method, scaled):
+def test_random_joints_as_in_usdskel(method, scaled):
     rng = np.random.default_rng(7)
     v, j, w = skin(rng, 200, 4, 6)
     m = rigid_matrices(rng, 1, 6)[0]
@@ -86,7 +86,7 @@ def test_random_joints_as_in_usdskel(way, method, scaled):
     assert steady.sum() >= 199  # one may have a joint at a right angle to its pivot, which rounds to either side
 
 
-def test_baked_blend_shapes_of_openusd(way):
+def test_baked_blend_shapes_of_openusd():
     """In-betweens become shapes of their own (sub-shapes), as UsdSkel itself evaluates them."""
     stage = Usd.Stage.Open(str(data_file("usd_openusd/blendshapes.usda")))
     baked = Usd.Stage.Open(str(data_file("usd_openusd/blendshapes.baked.usda")))

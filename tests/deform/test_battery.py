@@ -46,7 +46,7 @@ def test_says_what_it_is(name):
 
 
 @every_method
-def test_rest_gives_rest(name, way):
+def test_rest_gives_rest(name):
     made, rest = fitted(name), examples().rest_transforms[None]
     for result in (made.deform(rest), made.deform_reference(rest)):
         assert result.shape == (1, *examples().rest.shape)
@@ -67,7 +67,7 @@ def test_moves_rigidly_with_everything(name):
 
 
 @every_method
-def test_fast_is_the_reference(name, way):
+def test_fast_is_the_reference(name):
     made = fitted(name)
     many = np.stack([tubes.pose(*np.radians(p)) for p in np.random.default_rng(2).uniform(-120, 120, (40, 2))])
     fast, slow = made.deform(many), made.deform_reference(many)
@@ -77,7 +77,7 @@ def test_fast_is_the_reference(name, way):
 
 
 @every_method
-def test_batch_is_its_frames(name, way):
+def test_batch_is_its_frames(name):
     made, t = fitted(name), np.concatenate([poses()] * 7)
     whole = made.deform(t)
     for f in (0, 3, 34):
@@ -120,7 +120,7 @@ def test_units_of_the_rest_mesh_do_not_matter(name):
 
 
 @every_method
-def test_poles_are_finite(name, way):
+def test_poles_are_finite(name):
     made = fitted(name)
     angles = [(180, 0), (-180, 0), (0, 180), (0, -180), (180, 180), (90, 180), (179.9999, 0), (0, 180.0001), (0, 360)]
     poles = np.stack([tubes.pose(*np.radians(p)) for p in angles])

@@ -75,50 +75,12 @@ def world_transforms(
     world = output(out, (*lead, count, 4, 4), np.float64)
     flat = world.reshape(math.prod(lead), count, 4, 4)
     kernels = jit.kernels(KERNELS)
-    if kernels is None:
-        _world_numpy(parent, t, q, s, flat)
-    elif flat.shape[0] * count < MIN_PARALLEL_JOINT_FRAMES:
+    if flat.shape[0] * count < MIN_PARALLEL_JOINT_FRAMES:
         kernels.transforms_serial(parent, t, q, s, flat)
     else:
         with jit.LOCK:
             kernels.transforms(parent, t, q, s, flat)
     return world
-
-
-def world_transforms_numpy(
-    parents: ArrayLike, translations: ArrayLike, rotations: ArrayLike, scales: ArrayLike | None = None
-) -> Array:
-    """`world_transforms` in NumPy alone: the oracle of the kernels.
-
-    It runs where numba is absent, and is quicker for a few poses while the kernels are not loaded yet (a second).
-    """
-    parent, lead, t, q, s = _inputs(parents, translations, rotations, scales)
-    world = np.empty((*lead, len(parent), 4, 4))
-    _world_numpy(parent, t, q, s, world.reshape(math.prod(lead), len(parent), 4, 4))
-    return world
-
-
-def world_positions(
-    parents: ArrayLike,
-    translations: ArrayLike,
-    rotations: ArrayLike,
-    scales: ArrayLike | None = None,
-    out: Array | None = None,
-) -> Array:
-    """Positions of the joints in the world (..., J, 3): the last column of `world_transforms`, in less memory."""
-    parent, lead, t, q, s = _inputs(parents, translations, rotations, scales)
-    count = len(parent)
-    result = output(out, (*lead, count, 3), np.float64)
-    flat = result.reshape(math.prod(lead), count, 3)
-    kernels = jit.kernels(KERNELS)
-    if kernels is None:
-        world = np.empty((flat.shape[0], count, 4, 4))
-        _world_numpy(parent, t, q, s, world)
-        flat[...] = world[..., :3, 3]
-    else:
-        with jit.LOCK:
-            kernels.positions(parent, t, q, s, flat)
-    return result
 
 
 def local_transforms(parents: ArrayLike, world_from_joint: ArrayLike, out: Array | None = None) -> Array:
@@ -133,17 +95,14 @@ def local_transforms(parents: ArrayLike, world_from_joint: ArrayLike, out: Array
     local = output(out, world.shape, np.float64)
     if not world.size:
         return local
-    kernels = jit.kernels(KERNELS)
-    if kernels is None:
-        check_invertible(np.unique(parent[parent >= 0]), world)
-        _local_numpy(parent, world, local)
-    else:
-        with jit.LOCK:
-            flat = kernels.locals_of(
-                parent, world.reshape(-1, count, 4, 4), SINGULAR_DETERMINANT_RATIO, local.reshape(-1, count, 4, 4)
-            )
-        if flat:
-            check_invertible(np.unique(parent[parent >= 0]), world)
+    check_invertible(np.unique(parent[parent >= 0]), world)
+    child = np.flatnonzero(parent >= 0)
+    parent_world, child_world = world[..., parent[child], :, :], world[..., child, :, :]
+    inverse = np.linalg.inv(parent_world[..., :3, :3])
+    offset = child_world[..., :3, 3] - parent_world[..., :3, 3]
+    local[...] = world
+    local[..., :3, :3][..., child, :, :] = inverse @ child_world[..., :3, :3]
+    local[..., :3, 3][..., child, :] = (inverse @ offset[..., None])[..., 0]
     return local
 
 
@@ -210,23 +169,6 @@ def _frames(value: Array, lead: tuple[int, ...]) -> Array:
     else:
         full = np.broadcast_to(value, (*lead, *tail))
     return np.ascontiguousarray(full).reshape(math.prod(full.shape[:-2]), *tail)
-
-
-def _world_numpy(parents: Array, t: Array, q: Array, s: Array, out: Array) -> None:
-    """One matrix product for each level of the tree, all frames and all joints of the level at once."""
-    local = np.broadcast_to(transform.compose(t, q, s), out.shape)
-    for depth, level in enumerate(levels(parents)):
-        out[:, level] = local[:, level] if depth == 0 else out[:, parents[level]] @ local[:, level]
-
-
-def _local_numpy(parents: Array, world: Array, out: Array) -> None:
-    child = np.flatnonzero(parents >= 0)
-    parent_world, child_world = world[..., parents[child], :, :], world[..., child, :, :]
-    inverse = np.linalg.inv(parent_world[..., :3, :3])
-    offset = child_world[..., :3, 3] - parent_world[..., :3, 3]
-    out[...] = world
-    out[..., :3, :3][..., child, :, :] = inverse @ child_world[..., :3, :3]
-    out[..., :3, 3][..., child, :] = (inverse @ offset[..., None])[..., 0]
 
 
 def point_jacobian(

@@ -338,8 +338,8 @@ def _stands_along_z(names: tuple[str, ...], parents: Array, offsets: Array, posi
 
 
 def _world_positions(parents: Array, translations: Array, rotations: Array) -> Array:
-    """(F, J, 3) in the world, of a few frames: loading compiled kinematics would take longer."""
-    return kinematics.world_transforms_numpy(parents, translations, rotations)[..., :3, 3]
+    """(F, J, 3) in the world."""
+    return kinematics.world_transforms(parents, translations, rotations)[..., :3, 3]
 
 
 def _bvh_extras(

@@ -132,7 +132,8 @@ def _world_rotations(parents: Array, rotations: Array) -> Array:
 def _rest(skeleton: Skeleton) -> tuple[Array, Array]:
     """Offsets (J, 3) in the axes of the world, and rest rotations B (J, 4) in the world."""
     parents = skeleton.parents
-    where = kinematics.world_positions(parents, skeleton.translations, skeleton.rotations, skeleton.scales)
+    rest = kinematics.world_transforms(parents, skeleton.translations, skeleton.rotations, skeleton.scales)
+    where = rest[..., :3, 3]
     offsets = np.where(parents[:, None] < 0, where, where - where[np.maximum(parents, 0)])
     return offsets, _world_rotations(parents, skeleton.rotations)
 
@@ -144,7 +145,7 @@ def _to_bvh_axes(skeleton: Skeleton, b: Array, t: Array, q: Array, s: Array) -> 
     below = (parents >= 0)[:, None]
     b_p = np.where(below, b[p], quaternion.IDENTITY)
     r = quaternion.multiply(quaternion.multiply(b_p, q), quaternion.conjugate(b))
-    where = kinematics.world_positions(parents, t, q, s)
+    where = kinematics.world_transforms(parents, t, q, s)[..., :3, 3]
     w_p = _world_rotations(parents, q)[:, p]
     turned = quaternion.multiply(b_p, quaternion.conjugate(w_p))
     return np.where(below, quaternion.rotate(turned, where - where[:, p]), where), r

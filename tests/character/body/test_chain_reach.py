@@ -1,12 +1,13 @@
-"""A chain reaches: bones keep their lengths, knees bend their way, the compiled twin gives the same."""
+"""A chain reaches: bones keep their lengths, knees bend their way, the slow oracle gives the same."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.reference import character as reference
 
 from understudy.character import kinematics
-from understudy.character.body.chain_reach import STRAIGHT_REACH_RATIO, reach_chain, reach_chain_numpy, straight_angle
+from understudy.character.body.chain_reach import STRAIGHT_REACH_RATIO, reach_chain, straight_angle
 from understudy.maths import quaternion
 
 HINGE = np.array([1.0, 0.0, 0.0])
@@ -23,7 +24,7 @@ def leg(bend: float, hock: float | None = None, seed: int = 0) -> tuple[np.ndarr
     scales = np.ones((count + 1, 3))
     scales[0] = 2.0  # a rig in other units
     whole = np.concatenate([quaternion.normalise(rng.normal(size=4))[None], turns])
-    world = kinematics.world_transforms_numpy(parents, places, whole, scales)
+    world = kinematics.world_transforms(parents, places, whole, scales)
     return world[0], world[1:], world[-1, :3, :3] @ places[0] + world[-1, :3, 3], turns
 
 
@@ -48,12 +49,12 @@ def test_reaches_what_is_within_reach(seed: int, hock: float | None) -> None:
         own[2, 0] = -1.0
     turns, reached = reach_chain(parent, chain, tip, goal, hinges, own, wide_room(len(chain)))
     assert np.abs(reached - goal).max() < 1e-9
-    again, there = reach_chain_numpy(parent, chain, tip, goal, hinges, own, wide_room(len(chain)))
+    again, there = reference.reach_chain(parent, chain, tip, goal, hinges, own, wide_room(len(chain)))
     assert np.abs(np.abs((turns * again).sum(axis=1)) - 1).max() < 1e-9 and np.abs(there - reached).max() < 1e-9
     # the turns that are returned lead there, along bones of the same lengths, and bend about the hinges alone
     world = parent
     for turn in turns:
-        world = world @ kinematics.world_transforms_numpy([-1], [[0, -0.5, 0]], turn[None], None)[0]
+        world = world @ kinematics.world_transforms([-1], [[0, -0.5, 0]], turn[None], None)[0]
     assert np.abs(world[:3, :3] @ [0, -0.5, 0] + world[:3, 3] - goal).max() < 1e-9
     bent = quaternion.to_rotation_vector(quaternion.multiply(quaternion.conjugate(old[1:]), turns[1:]))
     assert np.abs(bent[:, 1:]).max() < 1e-9

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from tests.transfer import bodies
 
-from understudy.character.body.ik import KERNELS, reach_with_limbs
+from understudy.character.body.ik import reach_with_limbs
 from understudy.character.body.poses import PoseSequence
-from understudy.maths import jit, quaternion
+from understudy.maths import quaternion
 
-pytestmark = pytest.mark.skipif(jit.kernels(KERNELS) is None, reason="needs compiled code")
 LEGS = np.array([1, 2, 3, 4, 5, 6])
 
 

@@ -1,11 +1,13 @@
-"""The layered rig: rest is the mesh, and the layers obey their formulas, compiled and in NumPy."""
+"""The layered rig: rest is the mesh, and the layers obey their formulas."""
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 import pytest
 from tests.character.rig.layered_character import character
 from tests.character.skinning.test_lattice import slow as slow_lattice
+from tests.reference import character as reference
 
 from understudy import cast
 from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, RigLayers, Shapes, SkinBinding
@@ -14,14 +16,6 @@ from understudy.character.rig import DirectRig, LayeredRig, Rig, bake
 from understudy.character.skinning import layered
 from understudy.errors import InvalidInput
 from understudy.maths import euler, quaternion, transform
-
-
-@pytest.fixture(params=["compiled", "numpy"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    if request.param == "compiled":
-        pytest.importorskip("numba")
-    monkeypatch.setenv("UNDERSTUDY_NUMBA", "1" if request.param == "compiled" else "0")
-    return str(request.param)
 
 
 def some_rows(rig: LayeredRig, frames: int, seed: int = 0, part: float = 1.0) -> np.ndarray:
@@ -104,21 +98,21 @@ def test_it_is_the_rig_of_a_character_with_layers() -> None:
         LayeredRig(plain)
 
 
-def test_rest_is_the_mesh_to_the_last_bit(way: str) -> None:
+def test_rest_is_the_mesh_to_the_last_bit() -> None:
     for size in (90, 4, 333):
         rig = LayeredRig(character(size))
         np.testing.assert_array_equal(rig.vertices(rig.rest[None])[0], mesh_of(rig.character))
 
 
 @pytest.mark.parametrize("size", [31, 90, 200])
-def test_vertices_follow_the_formulas(way: str, size: int) -> None:
+def test_vertices_follow_the_formulas(size: int) -> None:
     rig = LayeredRig(character(size))
     rows = np.concatenate([some_rows(rig, 2), some_rows(rig, 3, 1, part=0.2)])
     expected = np.array([slow_vertices(rig, row) for row in rows])
     np.testing.assert_allclose(rig.vertices(rows), expected, atol=2e-6)
 
 
-def test_shapes_add_up(way: str) -> None:
+def test_shapes_add_up() -> None:
     rig = LayeredRig(character())
     rows = in_layers(rig, some_rows(rig, 1), "fine")
     once, half = rig.vertices(rows)[0], rig.vertices((rows + rig.rest) / 2)[0]
@@ -127,7 +121,7 @@ def test_shapes_add_up(way: str) -> None:
     np.testing.assert_allclose(half - rest, (once - rest) / 2, atol=2e-7)
 
 
-def test_a_batch_is_its_frames(way: str) -> None:
+def test_a_batch_is_its_frames() -> None:
     rig = LayeredRig(character())
     rows = some_rows(rig, 19, part=0.3)
     batch = rig.vertices(rows)
@@ -136,7 +130,7 @@ def test_a_batch_is_its_frames(way: str) -> None:
     assert rig.vertices(rows[:0]).shape == (0, 94, 3)
 
 
-def test_rows_are_held_within_the_ranges(way: str) -> None:
+def test_rows_are_held_within_the_ranges() -> None:
     rig = LayeredRig(character())
     rows = rig.rest + 3 * (some_rows(rig, 4) - rig.rest)
     np.testing.assert_array_equal(rig.vertices(rows), rig.vertices(rig.controls.clip(rows)))
@@ -152,7 +146,7 @@ def test_it_is_continuous() -> None:
     assert np.abs(steps).max() < 0.01
 
 
-def test_only_bones_is_the_direct_rig(way: str) -> None:
+def test_only_bones_is_the_direct_rig() -> None:
     rig = LayeredRig(character())
     direct = DirectRig(Character("ball", rig.character.skeleton, rig.character.parts))
     rows = in_layers(rig, some_rows(rig, 6), "bones")
@@ -162,7 +156,7 @@ def test_only_bones_is_the_direct_rig(way: str) -> None:
     np.testing.assert_allclose(rig.vertices(rows), direct.vertices(trs), atol=1e-6)
 
 
-def test_the_lattice_follows_its_joint(way: str) -> None:
+def test_the_lattice_follows_its_joint() -> None:
     """Turning the head, and all above it, turns what the lattice made of it."""
     rig = LayeredRig(character())
     bent = in_layers(rig, some_rows(rig, 1), "lattice")
@@ -176,7 +170,7 @@ def test_the_lattice_follows_its_joint(way: str) -> None:
     np.testing.assert_allclose(after, transform.apply(motion, before), atol=1e-6)
 
 
-def test_the_lattice_moves_nothing_outside_its_box(way: str) -> None:
+def test_the_lattice_moves_nothing_outside_its_box() -> None:
     rig = LayeredRig(character(300))
     lattice, rest = rig.layers.lattice, rig.vertices(rig.rest[None])[0]
     origin = rig.joints(rig.rest[None])[0, 2, :3, 3]
@@ -187,7 +181,6 @@ def test_the_lattice_moves_nothing_outside_its_box(way: str) -> None:
 
 
 def test_threads_do_not_change_the_result() -> None:
-    numba = pytest.importorskip("numba")
     rig = LayeredRig(character())
     rows, before, results = some_rows(rig, 30), numba.get_num_threads(), []
     for threads in (1, numba.config.NUMBA_NUM_THREADS):
@@ -238,12 +231,12 @@ def test_what_it_cannot_be_is_refused() -> None:
         rig.vertices(rig.rest[None])
 
 
-def test_the_dragon_at_rest_is_its_mesh_and_its_twin_agrees() -> None:
+def test_the_dragon_at_rest_is_its_mesh_and_the_kernel_agrees_with_its_oracle() -> None:
     rig = LayeredRig(cast.load("dragon").character())
     mesh = np.concatenate([part.mesh.vertices for part in rig.character.parts])
     np.testing.assert_array_equal(rig.vertices(rig.rest[None])[0], mesh)
     frames = rig.frames(some_rows(rig, 2, part=0.3))
-    np.testing.assert_allclose(layered.deform(rig.blocks, frames), layered.deform_numpy(rig.blocks, frames), atol=1e-6)
+    np.testing.assert_allclose(layered.deform(rig.blocks, frames), reference.deform(rig.blocks, frames), atol=1e-6)
 
 
 def test_some_vertices_are_those_of_all() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.data_folder import data_file
+from tests.reference import character as reference
 
 from understudy.character.skinning import blend_shapes
-from understudy.character.skinning.blend_shapes import add_shapes, add_shapes_numpy, prepare
+from understudy.character.skinning.blend_shapes import add_shapes, prepare
 from understudy.errors import InvalidInput
 
 
@@ -30,7 +32,7 @@ def dense(v, d, w):
 @pytest.mark.parametrize(
     ("count", "number", "frames"), [(1, 1, 1), (31, 3, 4), (33, 9, 1), (200, 40, 7), (3000, 6, 60)]
 )
-def test_equals_the_dense_sum(way, count, number, frames):
+def test_equals_the_dense_sum(count, number, frames):
     rng = np.random.default_rng(count)
     v, d, w = face(rng, count, number, frames)
     np.testing.assert_allclose(add_shapes(v, d, w), dense(v, d, w), rtol=1e-4, atol=2e-5)
@@ -43,10 +45,10 @@ def test_equals_the_dense_sum(way, count, number, frames):
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 150), number=st.integers(0, 12), frames=st.integers(0, 9))
 def test_kernel_equals_its_twin(seed, count, number, frames):
     v, d, w = face(np.random.default_rng(seed), count, number, frames)
-    np.testing.assert_allclose(add_shapes(v, d, w), add_shapes_numpy(v, d, w), rtol=1e-4, atol=2e-5)
+    np.testing.assert_allclose(add_shapes(v, d, w), reference.add_shapes(v, d, w), rtol=1e-4, atol=2e-5)
 
 
-def test_weights_add_up(way):
+def test_weights_add_up():
     rng = np.random.default_rng(0)
     v, d, w = face(rng, 70, 8, 5)
     once, twice = add_shapes(v, d, w), add_shapes(v, d, 2 * w)
@@ -62,7 +64,7 @@ def test_only_what_moves_is_kept():
     assert sparse.density == pytest.approx(1 / 12)
 
 
-def test_a_bad_weight_reaches_only_what_its_shape_moves(way):
+def test_a_bad_weight_reaches_only_what_its_shape_moves():
     rng = np.random.default_rng(1)
     v = rng.normal(size=(100, 3)).astype(np.float32)
     d = np.zeros((2, 100, 3), np.float32)
@@ -73,13 +75,12 @@ def test_a_bad_weight_reaches_only_what_its_shape_moves(way):
 
 
 def test_block_size_is_that_of_the_kernels():
-    pytest.importorskip("numba")
     from understudy.character.skinning import layer_kernels
 
     assert layer_kernels.FLOATS_PER_SHAPE_BLOCK == blend_shapes.FLOATS_PER_SHAPE_BLOCK
 
 
-def test_out_and_wrong_shapes(way):
+def test_out_and_wrong_shapes():
     rng = np.random.default_rng(2)
     v, d, w = face(rng, 40, 4, 3)
     out = np.full((3, 40, 3), np.nan, np.float32)
@@ -95,7 +96,7 @@ def test_out_and_wrong_shapes(way):
         add_shapes(np.stack([v, v]), d, w)
 
 
-def test_the_ict_face(way):
+def test_the_ict_face():
     data = np.load(data_file("face_ict/ict_expressions.npz"))
     deltas = (data["delta_q"] * data["scale"]).astype(np.float32)
     rng = np.random.default_rng(3)
@@ -105,7 +106,6 @@ def test_the_ict_face(way):
 
 
 def test_threads_do_not_change_the_result():
-    numba = pytest.importorskip("numba")
     v, d, w = face(np.random.default_rng(4), 5000, 10, 40)
     before, results = numba.get_num_threads(), []
     for threads in (1, numba.config.NUMBA_NUM_THREADS):

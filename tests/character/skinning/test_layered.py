@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from tests.character.rig.layered_character import character
 from tests.character.rig.test_layered import in_layers, some_rows
+from tests.reference import character as reference
 
 from understudy.character.rig import LayeredRig
 from understudy.character.skinning import layered
@@ -25,20 +25,19 @@ def test_blocks_hold_everything_once():
         np.testing.assert_array_equal(found[:77], rig.layers.shapes.dense(s, 81)[:77])
 
 
-def test_twin_is_the_kernel():
+def test_the_kernel_agrees_with_its_oracle():
     rig = LayeredRig(character(300, joints=7))
     frames = rig.frames(some_rows(rig, 5, part=0.5))
-    np.testing.assert_allclose(layered.deform(rig.blocks, frames), layered.deform_numpy(rig.blocks, frames), atol=1e-6)
+    np.testing.assert_allclose(layered.deform(rig.blocks, frames), reference.deform(rig.blocks, frames), atol=1e-6)
 
 
 def test_lanes_are_those_of_the_kernels():
-    pytest.importorskip("numba")
     from understudy.character.skinning import layer_kernels
 
     assert layer_kernels.VERTICES_PER_BLOCK == layered.VERTICES_PER_BLOCK
 
 
-def test_what_is_added_undo_skinning_arrives_after_it(way):
+def test_what_is_added_undo_skinning_arrives_after_it():
     """Shapes' deltas, seen after skinning, lead back to the deltas."""
     rig = LayeredRig(character())
     frames = rig.frames(in_layers(rig, some_rows(rig, 6), "bones", "coarse", "fine"))
@@ -51,7 +50,7 @@ def test_what_is_added_undo_skinning_arrives_after_it(way):
     np.testing.assert_allclose(found, expected, atol=2e-6)
 
 
-def test_a_collapsed_blend_has_no_answer_and_gives_none(way):
+def test_a_collapsed_blend_has_no_answer_and_gives_none():
     rig = LayeredRig(character())
     frames = rig.frames(rig.rest[None])
     flat = frames._replace(motions=np.tile(-np.diag([1.0, 1, 1, 0]), (1, 5, 1, 1)), moved=np.ones((1, 5), bool))

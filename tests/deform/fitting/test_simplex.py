@@ -21,7 +21,7 @@ def cost(h, w):
 
 
 @pytest.mark.parametrize(("size", "rank"), [(2, 3), (5, 8), (7, 4)])
-def test_is_what_a_general_solver_finds(way, size, rank):
+def test_is_what_a_general_solver_finds(size, rank):
     h = quadratics(size, 12, size, rank)
     w = simplex.minimise(h)
     assert np.allclose(w.sum(axis=1), 1, atol=1e-12)
@@ -50,14 +50,14 @@ def skinned(seed, bones=5, vertices=30, influences=3, poses=12):
     return Examples(v, np.zeros((0, 3)), np.tile(np.eye(4), (bones, 1, 1)), m, meshes, parents), full
 
 
-def test_recovers_known_weights(way):
+def test_recovers_known_weights():
     e, full = skinned(1)
     found = simplex.fit_weights(e.matrices, e, simplex.bone_distances(e), 5, ridge=1e-12)
     assert np.abs(found.weights - full).max() < 1e-4
     assert found.rms < 1e-4
 
 
-def test_a_limit_keeps_the_best_and_says_what_it_costs(way):
+def test_a_limit_keeps_the_best_and_says_what_it_costs():
     e, _ = skinned(2, influences=4)
     found = simplex.fit_weights(e.matrices, e, simplex.bone_distances(e), 2, ridge=1e-9)
     assert ((found.weights > 0).sum(axis=1) <= 2).all()
@@ -77,7 +77,6 @@ def test_where_many_weights_would_do_few_that_do_are_found():
 
     Taking away one by one alone finds it for two vertices of three.
     """
-    pytest.importorskip("numba")
     e, _ = skinned(6, bones=8, influences=2, poses=1, vertices=60)
     found = simplex.fit_weights(e.matrices, e, simplex.bone_distances(e), 2, ridge=1e-12)
     assert found.rms_unlimited < 1e-4 * e.size
@@ -96,7 +95,7 @@ def test_few_candidates_hold_the_good_ones():
     assert np.array_equal(best, np.argmax(full, axis=1))
 
 
-def test_of_bones_that_move_alike_the_near_one_is_taken(way):
+def test_of_bones_that_move_alike_the_near_one_is_taken():
     e = tubes.standard(weights=False)
     still = e.subset([0, 0])
     found = simplex.fit_weights(still.matrices, still, simplex.bone_distances(still), 3, ridge=1e-4)

@@ -37,7 +37,7 @@ def test_rest_is_at_rest(solid):
     assert np.allclose(solid.ratios(x), 1.0)
 
 
-def test_gradient_is_that_of_the_energy(solid, way):
+def test_gradient_is_that_of_the_energy(solid):
     rng = np.random.default_rng(0)
     x = solid.tube.nodes[:, :, None] + 0.01 * rng.normal(size=(len(solid.tube.nodes), 3, POSES))
     d = rng.normal(size=x.shape) * solid.free[:, None, None]
@@ -48,7 +48,6 @@ def test_gradient_is_that_of_the_energy(solid, way):
 
 
 def test_kernels_equal_numpy(solid, monkeypatch):
-    pytest.importorskip("numba")
     x = solid.tube.nodes[:, :, None] + 0.01 * np.random.default_rng(1).normal(size=(len(solid.tube.nodes), 3, POSES))
     fast = solid.energy(x, load(solid, 0.8))
     monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")

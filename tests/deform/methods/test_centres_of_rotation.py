@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from tests.deform import tubes
 
 from understudy.deform.methods import centres_of_rotation as module
@@ -11,7 +10,6 @@ from understudy.deform.methods.centres_of_rotation import CentresOfRotation
 
 
 def test_kernels_equal_numpy(monkeypatch):
-    pytest.importorskip("numba")
     e = tubes.standard()
     fast = module.centres_of(e.rest, e.triangles, e.joints, e.weights)
     monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")

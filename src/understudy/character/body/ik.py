@@ -140,15 +140,10 @@ def solve_ik(
 
 def solve_ik_problem(problem: IkProblem) -> tuple[Array, Array]:
     """Turns and moves (F, J, 3) of the solution."""
-    kernels = jit.kernels(KERNELS)
-    if kernels is None:
-        from understudy.character.body.ik_numpy import solve_numpy
-
-        return solve_numpy(problem)
     shape = (len(problem.points), len(problem.parents), 3)
     turns, moves = np.empty(shape), np.empty(shape)
     d = problem.degrees
-    kernels.solve_frames(
+    jit.kernels(KERNELS).solve_frames(
         (problem.parents, problem.scales, problem.base, problem.joints, problem.offsets, problem.weights),
         (d.joint, d.kind, d.axis, d.depth, d.chain, d.low, d.high),
         (problem.turns, problem.moves, problem.points),
@@ -187,20 +182,17 @@ def reach_with_limbs(
     holds: Array | None = None,
     give: float | None = ROOT_COMPLIANCE,
     softness: tuple[float, ...] = ROUND_SOFTNESS_RATIOS,
-) -> PoseSequence | None:
-    """Poses whose `points` (F, K, 3), carried by joints (K,), are at `goals` (F, K, 3); None without compiled code.
+) -> PoseSequence:
+    """Poses whose `points` (F, K, 3), carried by joints (K,), are at `goals` (F, K, 3).
 
     `turning` (n,) are the joints of the limbs that turn, unbroken chains down to the carriers; the root is not one.
     `holds` (F, K) is 1 for points that have to be at their goals, less for others. `give` is the compliance of the
     hips in squared lengths of a leg, None keeps them; `softness` is that of each round (ROUND_SOFTNESS_RATIOS).
     """
-    kernels = jit.kernels(KERNELS)
-    if kernels is None:
-        return None
     task = _Task.from_poses(poses, turning, carriers, points, goals, limits, holds, give)
     state = _State.initial(task)
     for soft in softness:
-        state = _solve_round(kernels, task, state, soft)
+        state = _solve_round(jit.kernels(KERNELS), task, state, soft)
     return task.apply_to(poses, state)
 
 

@@ -1,6 +1,6 @@
 """Compiled loops of `chain_reach` and of both solvers of `ik`.
 
-    reach_chain          the twin of `chain_reach.reach_chain_numpy`
+    reach_chain          one chain to one point
     solve_frames         markers to joints: one frame after the other
     solve_limb_frames    limbs to goals: the legs of each frame independently
 
@@ -135,7 +135,7 @@ def _bend(
     flat: float,
     gentle: float,
 ) -> float:
-    """As `chain_reach.hinge_bend`."""
+    """The angle about an axis through `joint` that brings `tip` to a distance from `first`, within its room."""
     k0, k1, k2 = joint[0] - first[0], joint[1] - first[1], joint[2] - first[2]
     w0, w1, w2 = tip[0] - joint[0], tip[1] - joint[1], tip[2] - joint[2]
     a0, a1, a2 = axis[0], axis[1], axis[2]

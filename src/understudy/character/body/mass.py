@@ -127,7 +127,7 @@ def body_of(character: Character, *, density: float = 1000.0, contacts: Iterable
 def body_from_moments(character: Character, moments: Array, contacts: Iterable[ContactPoint]) -> Body:
     """The body with moments (J, 4, 4) int X X^T dm over each link at rest, X = (x, y, z, 1) in the world."""
     s = character.skeleton
-    world = kinematics.world_transforms_numpy(s.parents, s.translations, s.rotations, s.scales)
+    world = kinematics.world_transforms(s.parents, s.translations, s.rotations, s.scales)
     masses = moments[:, 3, 3]
     some = np.where(masses > 0, masses, 1.0)
     places = np.where(masses[:, None] > 0, moments[:, :3, 3] / some[:, None], world[:, :3, 3])

@@ -59,7 +59,7 @@ def rest_surface(character: Character, world: Array | None = None) -> tuple[Arra
     """
     s = character.skeleton
     if world is None:
-        world = kinematics.world_transforms_numpy(s.parents, s.translations, s.rotations, s.scales)
+        world = kinematics.world_transforms(s.parents, s.translations, s.rotations, s.scales)
     blocks, owners = [np.zeros((0, 3))], [np.zeros(0, np.int64)]
     for part in character.parts:
         skin, mesh = part.skin, part.mesh
@@ -80,7 +80,7 @@ def bind_worlds(character: Character) -> Array:
     the one whose transform from the bind pose to the nodes' is nearest to a turn by quarters.
     """
     s = character.skeleton
-    rest = kinematics.world_transforms_numpy(s.parents, s.translations, s.rotations, s.scales)
+    rest = kinematics.world_transforms(s.parents, s.translations, s.rotations, s.scales)
     bound: dict[int, Array] = {}
     for part in character.parts:
         skin = part.skin

@@ -1,4 +1,4 @@
-"""Compiled twins of `linear` and `dual_quaternion`.
+"""Kernels of `linear` and `dual_quaternion`.
 
 Many frames: frames are the innermost axis, so that one vertex is blended for a whole block of frames with straight
 vector arithmetic and its influences are looked up once a block. The matrices come as (blocks, B, 12 * width): for each

@@ -65,11 +65,8 @@ def add_shapes(
     """
     prepared, v, w, single = _check(vertices, deltas, weights)
     result = output(out, (len(w), prepared.vertices, 3), single)
-    kernels = jit.kernels(KERNELS)
-    if kernels is None:
-        result[...] = v
-        _add_numpy(prepared, w, result)
-    elif result.size:
+    if result.size:
+        kernels = jit.kernels(KERNELS)
         flat, rest = result.reshape(len(w), -1), v.reshape(len(v), -1)
         arrays = (rest, prepared.starts, prepared.shape_of, prepared.rows, w, flat)
         if flat.size < MIN_PARALLEL_FLOATS:
@@ -78,25 +75,6 @@ def add_shapes(
             with jit.LOCK:
                 kernels.add_shape_blocks_parallel(*arrays)
     return result[0] if single else result
-
-
-def add_shapes_numpy(vertices: ArrayLike, deltas: ArrayLike | ShapeBlocks, weights: ArrayLike) -> Array:
-    """`add_shapes` in NumPy alone: the oracle of the kernels, and what runs where numba is absent."""
-    prepared, v, w, single = _check(vertices, deltas, weights)
-    result = np.empty((len(w), prepared.vertices, 3), np.float32)
-    result[...] = v
-    _add_numpy(prepared, w, result)
-    return result[0] if single else result
-
-
-def _add_numpy(prepared: ShapeBlocks, weights: Array, result: Array) -> None:
-    flat = result.reshape(len(weights), 3 * prepared.vertices)
-    used = (weights != 0).any(axis=0)
-    for b, (first, last) in enumerate(zip(prepared.starts[:-1], prepared.starts[1:])):
-        rows = first + np.flatnonzero(used[prepared.shape_of[first:last]])
-        if rows.size:
-            part = flat[:, b * FLOATS_PER_SHAPE_BLOCK : (b + 1) * FLOATS_PER_SHAPE_BLOCK]
-            part += weights[:, prepared.shape_of[rows]] @ prepared.rows[rows, : part.shape[1]]
 
 
 def _check(

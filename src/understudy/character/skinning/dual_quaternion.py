@@ -42,22 +42,12 @@ def dual_blend(
 ) -> Array:
     """Skinned vertices (F, V, 3) float32; arguments as for `linear_blend`. One frame (B, ...) gives (V, 3)."""
     given = linear.check(vertices, joints, weights, matrices, out)
-    kernels = jit.kernels(KERNELS)
-    if kernels is None:
-        _blend_numpy(given)
-    elif given.out.size:
-        _blend_compiled(kernels, given)
+    if given.out.size:
+        _blend_parts(jit.kernels(KERNELS), given)
     return given.result
 
 
-def dual_blend_numpy(vertices: ArrayLike, joints: ArrayLike, weights: ArrayLike, matrices: ArrayLike) -> Array:
-    """`dual_blend` in NumPy alone: the oracle of the kernels, and what runs where numba is absent."""
-    given = linear.check(vertices, joints, weights, matrices, None)
-    _blend_numpy(given)
-    return given.result
-
-
-def _blend_compiled(kernels: ModuleType, given: linear.Skinning) -> None:
+def _blend_parts(kernels: ModuleType, given: linear.Skinning) -> None:
     v, j, w, out = given.vertices, given.joints, given.weights, given.out
     frames, bones = given.matrices.shape[:2]
     if not bones or not j.shape[1]:  # no influences: every vertex stays
@@ -83,37 +73,6 @@ def _blend_compiled(kernels: ModuleType, given: linear.Skinning) -> None:
         else:
             with jit.LOCK:
                 kernels.blend_dual_few_parallel(v, j, w, d, s, first, out)
-
-
-def _blend_numpy(given: linear.Skinning) -> None:
-    j, w = given.joints, given.weights
-    if not j.size or not given.matrices.size:
-        given.out[...] = given.vertices
-        return
-    rigid, scale, _ = rigid_and_scale(given.matrices)
-    total = w.sum(axis=1, keepdims=True)
-    share = w / np.where(total != 0, total, 1)
-    pivot = np.take_along_axis(j, np.argmax(np.where(w != 0, w, -np.inf), axis=1)[:, None], axis=1)[:, 0]
-    stays = (w == 0).all(axis=1)
-    for f in range(len(given.out)):
-        rest = given.vertices[f % len(given.vertices)]
-        q, p = np.zeros((len(rest), 8), np.float32), np.zeros((len(rest), 3), np.float32)
-        d, s = rigid[f].astype(np.float32), scale[f].astype(np.float32)
-        for k in range(j.shape[1]):
-            used = np.flatnonzero(w[:, k])
-            motions = d[j[used, k]]
-            side = np.einsum("vc,vc->v", motions[:, :4], d[pivot[used], :4])
-            q[used] += (np.where(side < 0, -1, 1) * w[used, k])[:, None].astype(np.float32) * motions
-            p[used] += share[used, k, None] * np.einsum("vab,vb->va", s[j[used, k]], rest[used])
-        given.out[f] = np.where(stays[:, None], rest, _apply(q, p))
-
-
-def _apply(q: Array, p: Array) -> Array:
-    """Points p (V, 3) moved by dual quaternions q (V, 8) of any length."""
-    a, aw, b, bw = q[:, :3], q[:, 3:4], q[:, 4:7], q[:, 7:]
-    norm = (q[:, :4] ** 2).sum(axis=1, keepdims=True)
-    turned = np.cross(a, np.cross(a, p) + aw * p)
-    return p + 2 / np.where(norm != 0, norm, 1) * (turned + aw * b - bw * a + np.cross(a, b))
 
 
 def rigid_and_scale(matrices: Array) -> tuple[Array, Array, Array]:

@@ -32,11 +32,9 @@ def displacement(points: ArrayLike, low: ArrayLike, high: ArrayLike, offsets: Ar
     `offsets` (F, nx, ny, nz, 3) or, for all frames, (nx, ny, nz, 3). Without any frame axis the result is (N, 3).
     """
     p, o, start, size, single = _check(points, low, high, offsets)
-    kernels = jit.kernels(KERNELS)
     result = np.empty((len(o) if len(p) == 1 else len(p), *p.shape[1:]), np.float32)
-    if kernels is None:
-        _displace_numpy(p, o, start, size, result)
-    elif result.size:
+    if result.size:
+        kernels = jit.kernels(KERNELS)
         matrix = cell_transform(start, size).astype(np.float32).reshape(12)
         counts = np.array(o.shape[1:4], np.int64)
         arguments = (p.astype(np.float32), matrix, support_boxes(o), counts, pad_lattice(o), result)
@@ -46,22 +44,6 @@ def displacement(points: ArrayLike, low: ArrayLike, high: ArrayLike, offsets: Ar
             with jit.LOCK:
                 kernels.displace_parallel(*arguments)
     return result[0] if single else result
-
-
-def displacement_numpy(points: ArrayLike, low: ArrayLike, high: ArrayLike, offsets: ArrayLike) -> Array:
-    """`displacement` in NumPy alone: the oracle of the kernels, and what runs where numba is absent."""
-    p, o, start, size, single = _check(points, low, high, offsets)
-    result = np.empty((len(o) if len(p) == 1 else len(p), *p.shape[1:]), np.float32)
-    _displace_numpy(p, o, start, size, result)
-    return result[0] if single else result
-
-
-def basis(u: Array, count: int) -> Array:
-    """(..., count) the weight B(u - i) of each point at u (...), in cells from the face."""
-    t = np.asarray(u)[..., None] - np.arange(count)
-    inside = [(t >= 0) & (t < 1), (t >= 1) & (t < 2), (t >= 2) & (t < 3)]
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.select(inside, [t * t / 2, (-2 * t * t + 6 * t - 3) / 2, (3 - t) ** 2 / 2], 0.0)
 
 
 def lattice_points(low: ArrayLike, high: ArrayLike, counts: tuple[int, int, int]) -> Array:
@@ -103,15 +85,6 @@ def support_boxes(offsets: Array) -> Array:
 def cell_transform(low: Array, size: Array) -> Array:
     """(3, 4) u from x, as an affine map."""
     return np.concatenate([np.diag(1 / size), -(low / size)[:, None]], axis=1)
-
-
-def _displace_numpy(points: Array, offsets: Array, low: Array, size: Array, out: Array) -> None:
-    for f in range(len(out)):
-        u = (points[f % len(points)] - low) / size
-        bx, by, bz = (basis(u[:, a], offsets.shape[1 + a]) for a in range(3))
-        weights = bx[:, :, None, None] * by[:, None, :, None] * bz[:, None, None, :]
-        table = offsets[f % len(offsets)].reshape(-1, 3)
-        out[f] = weights.reshape(len(u), bx.shape[1] * by.shape[1] * bz.shape[1]) @ table
 
 
 def _check(

@@ -124,24 +124,14 @@ def _morton_numbers(points: Array) -> Array:
 
 def deform(blocks: VertexBlocks, frames: FrameBlock) -> Array:
     """(F, V, 3) float32 vertices."""
-    kernels = jit.kernels(KERNELS)
     result = np.empty((len(frames.weights), len(blocks.place), 3), np.float32)
-    if kernels is None:
-        _deform_numpy(blocks, frames, result)
-    elif result.size:
-        poses = _pose_block(frames)
+    if result.size:
+        kernels, poses = jit.kernels(KERNELS), _pose_block(frames)
         if len(result) < MIN_PARALLEL_FRAMES:
             kernels.deform(blocks, poses, result)
         else:
             with jit.LOCK:
                 kernels.deform_parallel(blocks, poses, result)
-    return result
-
-
-def deform_numpy(blocks: VertexBlocks, frames: FrameBlock) -> Array:
-    """`deform` in NumPy alone: the oracle of the kernels, and what runs where numba is absent."""
-    result = np.empty((len(frames.weights), len(blocks.place), 3), np.float32)
-    _deform_numpy(blocks, frames, result)
     return result
 
 
@@ -151,12 +141,9 @@ def undo_skinning(blocks: VertexBlocks, frames: FrameBlock, moves: Array) -> Arr
     (1 + sum_j a_j E_j) d = move, without the translations. Where a vertex's blend is singular there is no solution,
     and d is zero.
     """
-    kernels = jit.kernels(KERNELS)
     result = np.zeros(moves.shape, np.float32)
-    if kernels is None:
-        _undo_skinning_numpy(blocks, frames, moves, result)
-    elif result.size:
-        poses = _pose_block(frames._replace(bend=None))
+    if result.size:
+        kernels, poses = jit.kernels(KERNELS), _pose_block(frames._replace(bend=None))
         with jit.LOCK:
             kernels.undo_skinning(blocks, poses, np.ascontiguousarray(moves, np.float32), result)
     return result
@@ -183,53 +170,3 @@ def _pose_block(given: FrameBlock) -> PoseBlock:
         lattice.support_boxes(bend.offsets),
         np.ascontiguousarray(bend.motion[:, :3, :3], np.float32).reshape(frames, 9),
     )
-
-
-def _deform_numpy(blocks: VertexBlocks, frames: FrameBlock, out: Array) -> None:
-    weights, motions, moved, bend = frames
-    shape_block = np.repeat(np.arange(len(blocks.rest)), np.diff(blocks.shape_first))
-    joint_block = np.repeat(np.arange(len(blocks.rest)), np.diff(blocks.joint_first))
-    for f in range(len(out)):
-        p = blocks.rest.astype(np.float64)
-        on = np.flatnonzero(weights[f, blocks.shape_of])
-        _add_rows(p, shape_block[on], weights[f, blocks.shape_of[on], None] * blocks.shape_rows[on])
-        p = p.reshape(-1, 3, VERTICES_PER_BLOCK)
-        on = np.flatnonzero(moved[f, blocks.joint_of])
-        e = motions[f, blocks.joint_of[on]]
-        pull = e[:, :3, :3] @ p[joint_block[on]] + e[:, :3, 3:]
-        x = p.copy()
-        _add_rows(x, joint_block[on], blocks.joint_rows[on, None] * pull)
-        out[f] = x.reshape(-1)[blocks.place[:, None] + np.arange(3) * VERTICES_PER_BLOCK]
-        if bend is not None and bend.offsets[f].any():
-            out[f] += _lattice_displacement(out[f], bend, f)
-
-
-def _undo_skinning_numpy(blocks: VertexBlocks, frames: FrameBlock, moves: Array, out: Array) -> None:
-    joint_block = np.repeat(np.arange(len(blocks.rest)), np.diff(blocks.joint_first))
-    lane = blocks.place // (3 * VERTICES_PER_BLOCK), blocks.place % VERTICES_PER_BLOCK
-    for f in range(len(out)):
-        blend = np.zeros((len(blocks.rest), VERTICES_PER_BLOCK, 3, 3)) + np.eye(3)
-        e = frames.motions[f, blocks.joint_of, :3, :3]
-        _add_rows(blend, joint_block, blocks.joint_rows[:, :, None, None] * e[:, None])
-        matrices = blend[lane]
-        sound = np.abs(np.linalg.det(matrices)) > MIN_DETERMINANT
-        out[f, sound] = np.linalg.solve(matrices[sound], moves[f, sound, :, None])[..., 0]
-
-
-def _add_rows(total: Array, block: Array, rows: Array) -> None:
-    """total[block[n]] += rows[n], of blocks (N,) in rising order."""
-    if len(block):
-        numbers, first = np.unique(block, return_index=True)
-        total[numbers] += np.add.reduceat(rows, first, axis=0)
-
-
-def _lattice_displacement(points: Array, bend: LatticeBend, frame: int) -> Array:
-    """L d(L^-1 x) (V, 3) at points x (V, 3)."""
-    motion = bend.motion[frame]
-    inverse = np.linalg.inv(motion)
-    at_rest = points @ inverse[:3, :3].T + inverse[:3, 3]
-    inside = ((at_rest > bend.low) & (at_rest < bend.high)).all(axis=1)
-    result = np.zeros(points.shape, np.float32)
-    moves = lattice.displacement_numpy(at_rest[inside], bend.low, bend.high, bend.offsets[frame])
-    result[inside] = moves @ motion[:3, :3].T
-    return result

@@ -57,22 +57,12 @@ def linear_blend(
     depend on the number of threads; a frame alone and the same frame in a clip agree to rounding.
     """
     given = check(vertices, joints, weights, matrices, out)
-    kernels = jit.kernels(KERNELS)
-    if kernels is None:
-        _blend_numpy(given)
-    elif given.out.size:
-        _blend_compiled(kernels, given)
+    if given.out.size:
+        _blend_parts(jit.kernels(KERNELS), given)
     return given.result
 
 
-def linear_blend_numpy(vertices: ArrayLike, joints: ArrayLike, weights: ArrayLike, matrices: ArrayLike) -> Array:
-    """`linear_blend` in NumPy alone: the oracle of the kernels, and what runs where numba is absent."""
-    given = check(vertices, joints, weights, matrices, None)
-    _blend_numpy(given)
-    return given.result
-
-
-def _blend_compiled(kernels: ModuleType, given: Skinning) -> None:
+def _blend_parts(kernels: ModuleType, given: Skinning) -> None:
     v, j, w, out = given.vertices, given.joints, given.weights, given.out
     frames, bones = given.matrices.shape[:2]
     m = given.matrices[:, :, :3, :].reshape(frames, bones, 12)
@@ -99,28 +89,6 @@ def _blend_compiled(kernels: ModuleType, given: Skinning) -> None:
         else:
             with jit.LOCK:
                 kernels.blend_linear_few_parallel(v, j, w, part, first, out)
-
-
-def _blend_numpy(given: Skinning) -> None:
-    for f in range(len(given.out)):
-        given.out[f] = transform(
-            blend_matrices(given.joints, given.weights, given.matrices[f]), given.vertices[f % len(given.vertices)]
-        )
-
-
-def blend_matrices(joints: Array, weights: Array, matrices: Array) -> Array:
-    """sum_k w_k M_k (V, 3, 4) float32, of one frame's matrices (B, 3 or 4, 4)."""
-    m = matrices[:, :3, :].astype(np.float32)
-    total = np.zeros((len(joints), 3, 4), np.float32)
-    for k in range(joints.shape[1]):
-        used = np.flatnonzero(weights[:, k])
-        total[used] += weights[used, k, None, None] * m[joints[used, k]]
-    return total
-
-
-def transform(matrices: Array, vertices: Array) -> Array:
-    """Each vertex (V, 3) by its own matrix (V, 3, 4)."""
-    return np.einsum("vab,vb->va", matrices[..., :3], vertices) + matrices[..., 3]
 
 
 def check(

@@ -22,7 +22,7 @@ from understudy.character.skinning.dual_quaternion import dual_blend
 from understudy.character.skinning.linear import linear_blend, output
 from understudy.checks import Array, indices, one_of
 from understudy.errors import InvalidInput
-from understudy.maths import jit, vector
+from understudy.maths import jit
 
 KERNELS = "understudy.character.skinning.layer_kernels"
 FRAMES_PER_CHUNK = 26  # carried at once: three columns of 100,000 vertices then take 90 MB
@@ -48,10 +48,7 @@ def vertex_normals(
     indices(t, "triangles", v.shape[1])
     result = output(out, v.shape, single)
     kernels = jit.kernels(KERNELS)
-    if kernels is None:
-        for f in range(len(v)):
-            result[f] = _vertex_normals_numpy(v[f].astype(np.float64), t, weighting == "angle")
-    elif len(v) == 1:
+    if len(v) == 1:
         kernels.vertex_normals_serial(v, t, weighting == "angle", result)
     else:
         with jit.LOCK:
@@ -99,32 +96,7 @@ def skin_normals(
         turns[..., 3] = 0
         axes = [np.tile(axis, (n.shape[1], 1)) for axis in np.eye(3, dtype=np.float32)]
         columns = np.stack([blend(axis, joints, weights, turns) for axis in axes])
-        _carry_normals(columns, np.ascontiguousarray(n[first:last] if len(n) > 1 else n), result[first:last])
-    return result[0] if single else result
-
-
-def _carry_normals(columns: Array, normals: Array, out: Array) -> None:
-    kernels = jit.kernels(KERNELS)
-    if kernels is not None:
+        own = np.ascontiguousarray(n[first:last] if len(n) > 1 else n)
         with jit.LOCK:
-            kernels.turn_normals(columns, normals, out)
-        return
-    a, b, c = columns
-    bc, ca, ab = np.cross(b, c), np.cross(c, a), np.cross(a, b)
-    n = normals[..., :1] * bc + normals[..., 1:2] * ca + normals[..., 2:] * ab
-    mirrors = np.einsum("fvc,fvc->fv", a, bc)[..., None] < 0
-    out[...] = vector.normalise(np.where(mirrors, -n, n))
-
-
-def _vertex_normals_numpy(v: Array, triangles: Array, by_angle: bool) -> Array:
-    corners = v[triangles]  # (T, 3, 3)
-    face = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    total = np.zeros_like(v)
-    for k in range(3):
-        share = face
-        if by_angle:
-            p, q = corners[:, (k + 1) % 3] - corners[:, k], corners[:, (k + 2) % 3] - corners[:, k]
-            angle = np.arctan2(np.linalg.norm(np.cross(p, q), axis=1), np.einsum("tc,tc->t", p, q))
-            share = angle[:, None] * vector.normalise(face)
-        np.add.at(total, triangles[:, k], share)
-    return vector.normalise(total)
+            jit.kernels(KERNELS).turn_normals(columns, own, result[first:last])
+    return result[0] if single else result
