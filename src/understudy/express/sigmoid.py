@@ -50,21 +50,17 @@ def fit_sigmoids(curves: Any) -> tuple[Array, Array]:
     table, bounds = _table(curves.shape[1]), parameter_limits(curves.shape[1])
     for first in range(0, len(curves), CURVES_PER_BLOCK):
         block = slice(first, first + CURVES_PER_BLOCK)
-        if kernels is None:
-            parameters[block] = _refine_sigmoids(curves[block], _starts(curves[block], *table), bounds)
-            values[block] = sigmoids(parameters[block], curves.shape[1])
-        else:
-            parts = (parameters[block], values[block])
-            kernels.fit(
-                curves[block],
-                *table,
-                *bounds,
-                MAX_LEVENBERG_STEPS,
-                CONVERGENCE_COST_RATIO,
-                EXACT_COST_RATIO,
-                MIN_SIGMOID_ENERGY,
-                *parts,
-            )
+        kernels.fit(
+            curves[block],
+            *table,
+            *bounds,
+            MAX_LEVENBERG_STEPS,
+            CONVERGENCE_COST_RATIO,
+            EXACT_COST_RATIO,
+            MIN_SIGMOID_ENERGY,
+            parameters[block],
+            values[block],
+        )
     return parameters, values
 
 
@@ -94,61 +90,3 @@ def _table(frames: int) -> tuple[Array, Array, Array]:
     pairs = np.stack([np.concatenate([b_2, -b_2]), np.concatenate([b_3, b_3])], axis=1)
     table = sigmoids(np.concatenate([np.ones((len(pairs), 1)), pairs], axis=1), frames)
     return pairs, table, np.einsum("nf,nf->n", table, table)
-
-
-def _starts(curves: Array, pairs: Array, table: Array, squares: Array) -> Array:
-    """(M, 3) the best sigmoid of the table for each of the curves (M, F)."""
-    along = curves @ table.T
-    best = np.argmax(along**2 / squares, axis=1)
-    b_1 = along[np.arange(len(curves)), best] / squares[best]
-    return np.concatenate([b_1[:, None], pairs[best]], axis=1)
-
-
-def _refine_sigmoids(curves: Array, parameters: Array, bounds: tuple[float, float, float, float]) -> Array:
-    """(M, 3) parameters refined by Levenberg-Marquardt, all curves in step: the twin of the kernel."""
-    b, frames = parameters.copy(), curves.shape[1]
-    damping = np.full(len(b), 1e-3)
-    cost = ((curves - sigmoids(b, frames)) ** 2).sum(axis=1)
-    enough = EXACT_COST_RATIO * (curves**2).sum(axis=1)
-    active = (cost > enough) & (b[:, 0] != 0)
-    for _ in range(MAX_LEVENBERG_STEPS):
-        rows = np.flatnonzero(active)
-        if not rows.size:
-            break
-        tried = _clamp_parameters(b[rows] + _steps(curves[rows], b[rows], damping[rows]), b[rows], bounds)
-        s = sigmoids(np.concatenate([np.ones((len(tried), 1)), tried[:, 1:]], axis=1), frames)
-        square = np.einsum("mf,mf->m", s, s)
-        level = np.einsum("mf,mf->m", curves[rows], s) / np.maximum(square, MIN_SIGMOID_ENERGY)
-        tried[:, 0] = np.where(square > MIN_SIGMOID_ENERGY, level, 0.0)
-        lower = ((curves[rows] - tried[:, :1] * s) ** 2).sum(axis=1)
-        better = lower < cost[rows]
-        settled = better & ((cost[rows] - lower <= CONVERGENCE_COST_RATIO * cost[rows]) | (lower <= enough[rows]))
-        b[rows[better]], cost[rows[better]] = tried[better], lower[better]
-        damping[rows] = np.where(better, damping[rows] * 0.1, damping[rows] * 10)
-        active[rows[settled | (damping[rows] > 1e4)]] = False
-    return b
-
-
-def _steps(curves: Array, b: Array, damping: Array) -> Array:
-    """(M, 3) (J'J (1 + damping on its diagonal))^-1 J'(y - g).
-
-    J is for b_1, b_1 b_2 and b_1 b_3, which makes it free of the curve's scale.
-    """
-    s = sigmoids(np.concatenate([np.ones((len(b), 1)), b[:, 1:]], axis=1), curves.shape[1])
-    along = s * (1 - s)
-    jacobian = np.stack([s, along * (np.arange(curves.shape[1]) - b[:, 2:]), -along * b[:, 1:2]], axis=2)  # (M, F, 3)
-    normal = np.einsum("mfi,mfj->mij", jacobian, jacobian)
-    right = np.einsum("mfi,mf->mi", jacobian, curves - b[:, :1] * s)
-    diagonal = np.einsum("mii->mi", normal)
-    diagonal += damping[:, None] * diagonal + 1e-12 * (diagonal.max(axis=1, keepdims=True) + 1e-300)
-    steps = np.linalg.solve(normal, right[..., None])[..., 0]
-    steps[:, 1:] /= b[:, :1]
-    return steps
-
-
-def _clamp_parameters(b: Array, before: Array, bounds: tuple[float, float, float, float]) -> Array:
-    """The parameters clamped to their limits; b_2 keeps its sign, since the cost is flat about 0."""
-    flattest, steepest, first, last = bounds
-    sign = np.where(before[:, 1] < 0, -1.0, 1.0)
-    b_2 = sign * np.clip(sign * b[:, 1], flattest, steepest)
-    return np.stack([b[:, 0], b_2, np.clip(b[:, 2], first, last)], axis=1)

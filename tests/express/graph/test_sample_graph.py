@@ -23,10 +23,7 @@ def poses_of(take, region):
 
 @pytest.mark.parametrize("threshold", [0.0, 2.0, 15.0, 60.0, 1e6])
 @pytest.mark.parametrize("region", ["mouth", "brows"])
-@pytest.mark.parametrize("compiled", [True, False])
-def test_algorithm_1(take, region, threshold, compiled, monkeypatch):
-    if not compiled:
-        monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
+def test_algorithm_1(take, region, threshold):
     poses, units = poses_of(take, region)
     for home in (True, False):
         found = sample_graph.visit_poses(poses, units, threshold, STILL, take.peak, home)

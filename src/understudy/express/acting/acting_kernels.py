@@ -1,4 +1,4 @@
-"""Compiled twins of `timing`, `transition` and `smoothing`, without temporary arrays.
+"""Kernels of `transition`, `synthesis` and `smoothing`, without temporary arrays.
 
 A path is read off, varied, expanded into poses, straightened and sampled. Sigmoids are fitted to one column of one leg
 after the other; frames are equally spaced, so that the exponentials of a sigmoid are powers of one number.
@@ -42,7 +42,11 @@ def detour_length(poses: Array, over: int, before: int, after: int) -> float:
 def vary(
     path: Array, labels: Array, poses: Array, starts: Array, others: Array, share: float, longest: float, draws: Array
 ) -> None:
-    """As `timing.vary_path`, in place; poses (N, n)."""
+    """Replace about `share` of the nodes of a path, in place, by neighbours that share a label with source or sink.
+
+    Source and sink stay. No substitute is a peak, neutral, or on the path already, and none makes the path between the
+    nodes before and after it longer than `most` times: a face that moves back and forth trembles. `draws` are uniform.
+    """
     inner = len(path) - 2
     count = min(int(share * len(path) + draws[0]), inner, (len(draws) - 1) // 2)
     if share == 0.0 or count < 1:
@@ -100,7 +104,10 @@ def expand(displacements: Array, velocities: Array, runs: Array, path: Array) ->
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, nogil=True, error_model="numpy")
 def straighten(poses: Array, direct: float) -> None:
-    """As `transition.straighten_path`, in place."""
+    """Blend poses (m, n) from peak to peak by `direct` with the straight line between them, in place.
+
+    Takes meet in neutral, and so do paths; a face that changes its expression does not pass through neutral.
+    """
     last = len(poses) - 1
     for i in range(1, last):
         u = i / last

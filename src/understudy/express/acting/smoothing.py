@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 
@@ -39,20 +38,10 @@ def smooth_curves(points: Array, bounds: Array, rate: float, smoothing: float) -
     if smoothing <= 0.0 or len(points) < 3:
         return points
     filtered = savitzky_golay(points, window_frames(rate, smoothing))
-    kernels = jit.kernels("understudy.express.acting.acting_kernels")
-    blend = smoothing * smoothing
-    if kernels is not None:
-        result = np.array(filtered, order="C")
-        kernels.blend_towards_sigmoids(
-            result, bounds.astype(np.int64), blend, GAUSS_NEWTON_STEPS, MIN_STEEPNESS, MAX_STEEPNESS
-        )
-        return result
-    result = filtered.copy()
-    for first, last in pairwise(bounds):
-        if last - first >= 3:
-            leg = filtered[first : last + 1]
-            fitted, fits = nearest_sigmoids(leg)
-            result[first : last + 1] = leg + blend * fits * (fitted - leg)
+    result = np.array(filtered, order="C")
+    jit.kernels("understudy.express.acting.acting_kernels").blend_towards_sigmoids(
+        result, bounds.astype(np.int64), smoothing * smoothing, GAUSS_NEWTON_STEPS, MIN_STEEPNESS, MAX_STEEPNESS
+    )
     return result
 
 
@@ -83,55 +72,6 @@ def _taps(width: int) -> Array:
     offsets = np.arange(width) - width // 2
     powers = np.stack([np.ones(width), offsets, offsets**2], axis=1)
     return np.linalg.pinv(powers)[0]
-
-
-def nearest_sigmoids(leg: Array) -> tuple[Array, Array]:
-    """(F, C) the sigmoids nearest to the columns of a leg (F, C), and (C,) how well they follow: 1 fully, 0 not at all.
-
-    Gauss-Newton on (b_2, b_3) from where each column passes a quarter and three quarters of its rise.
-    """
-    u = np.linspace(0.0, 1.0, len(leg))[:, None]
-    reach = leg[-1] - leg[0]
-    moving = np.abs(reach) > 1e-12
-    rise = np.where(moving, (leg - leg[0]) / np.where(moving, reach, 1.0), 0.0)
-    early, late = _first_at(rise, 0.25), _first_at(rise, 0.75)
-    steep = np.clip(2 * np.log(3.0) / np.maximum(late - early, 1e-3), MIN_STEEPNESS, MAX_STEEPNESS)
-    middle = np.clip(0.5 * (early + late), 0.0, 1.0)
-    for _ in range(GAUSS_NEWTON_STEPS):
-        g, by_steep, by_middle = _sigmoid_derivatives(u, steep, middle)
-        r = rise - g
-        a, b, d = (by_steep**2).sum(0) + 1e-12, (by_steep * by_middle).sum(0), (by_middle**2).sum(0) + 1e-12
-        p, q = (by_steep * r).sum(0), (by_middle * r).sum(0)
-        size = a * d - b * b + 1e-15
-        steep = np.clip(
-            steep + (d * p - b * q) / size, np.maximum(0.5 * steep, MIN_STEEPNESS), np.minimum(2 * steep, MAX_STEEPNESS)
-        )
-        middle = np.clip(middle + np.clip((a * q - b * p) / size, -0.2, 0.2), 0.0, 1.0)
-    g = _sigmoid_derivatives(u, steep, middle)[0]
-    left = ((rise - g) ** 2).sum(0) / np.maximum(((rise - rise.mean(0)) ** 2).sum(0), 1e-15)
-    return leg[0] + reach * g, np.where(moving, np.clip(1.0 - 10.0 * left, 0.0, 1.0), 0.0)
-
-
-def _first_at(rise: Array, level: float) -> Array:
-    """(C,) time at which each column first reaches a level, as a share of the leg."""
-    return np.argmax(rise >= level, axis=0) / (len(rise) - 1)
-
-
-def _sigmoid_derivatives(u: Array, steep: Array, middle: Array) -> tuple[Array, Array, Array]:
-    """(F, C) g and its derivatives by b_2 and b_3."""
-
-    def s(x: Array) -> Array:
-        return 1.0 / (1.0 + np.exp(-x))
-
-    start, end, value = s(-steep * middle), s(steep * (1.0 - middle)), s(steep * (u - middle))
-    slope = [f * (1.0 - f) for f in (start, end, value)]
-    span = end - start
-    g = (value - start) / span
-    steeps = [-middle * slope[0], (1.0 - middle) * slope[1], (u - middle) * slope[2]]
-    middles = [-steep * f for f in slope]
-    by_steep = (steeps[2] - steeps[0] - g * (steeps[1] - steeps[0])) / span
-    by_middle = (middles[2] - middles[0] - g * (middles[1] - middles[0])) / span
-    return g, by_steep, by_middle
 
 
 def clamp_to_range(displacements: Array, lowest: Array, highest: Array) -> Array:

@@ -27,7 +27,6 @@ from understudy.express.acting.timing import (
     expand_path,
     natural_length,
     normalise_time,
-    sample_poses,
     stretch_time,
 )
 from understudy.express.acting.transition import MAX_LATE_HOLD_SHARE, LabelTransition, TransitionStyle, plan_transition
@@ -231,10 +230,7 @@ def _add_transition(actor: GraphActor, transition: LabelTransition, times: Array
         members = actor.flat[r][3]
         seconds = max(transition.ends[r] - transition.begins[r], 1e-9)
         at = (times - transition.begins[r]) * ((len(poses) - 1) / seconds)
-        if kernels is not None:
-            kernels.add_sampled(poses, at, weights, members, out.shape[2], out)
-        else:
-            out[:, members] += weights[:, None, None] * sample_poses(poses, at).reshape(len(at), len(members), -1)
+        kernels.add_sampled(poses, at, weights, members, out.shape[2], out)
 
 
 def recover_take(

@@ -18,7 +18,6 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.express.acting.graph_paths import RegionRoutes
 from understudy.express.graph.expression_graph import RegionGraph
 
 MAX_DRAW_DEVIATIONS = 2.0  # standard deviations of a drawn duration; a face that takes 3 longer looks stuck
@@ -109,42 +108,6 @@ def normalise_time(regions: Sequence[Array]) -> list[Array]:
     """Motions (m_r, ...) of all regions, each stretched to the longest of them (step 3)."""
     longest = max(map(len, regions))
     return [stretch_time(poses, longest) for poses in regions]
-
-
-def vary_path(routes: RegionRoutes, path: Array, noise: PathNoise, draws: Array) -> Array:
-    """(n,) the path with about `share` of its nodes replaced by neighbours that share a label with source or sink.
-
-    Source and sink stay. No substitute is a peak, neutral, or on the path already, and none makes the path between the
-    nodes before and after it longer than `MAX_DETOUR_RATIO` times: a face that moves back and forth trembles.
-    `draws` (DRAWS_PER_PATH,) are uniform.
-    """
-    inner = len(path) - 2
-    count = min(int(noise.share * len(path) + draws[0]), inner, (DRAWS_PER_PATH - 1) // 2)
-    if noise.share == 0.0 or count < 1:
-        return path
-    labels, result = routes.region.labels, path.copy()
-    poses = routes.region.displacements.reshape(routes.region.nodes, -1)
-
-    def detour(over: int, before: int, after: int) -> float:
-        return float(np.linalg.norm(poses[over] - poses[before]) + np.linalg.norm(poses[over] - poses[after]))
-
-    known = labels[path[0]] | labels[path[-1]]
-    starts, others = routes.substitutes(noise.hops)
-    left = list(range(1, inner + 1))
-    for number in range(count):
-        place = left.pop(int(draws[2 * number + 1] * len(left)))
-        neighbours = others[starts[path[place]] : starts[path[place] + 1]].tolist()
-        most = MAX_DETOUR_RATIO * detour(path[place], result[place - 1], result[place + 1])
-        options = [
-            node
-            for node in neighbours
-            if (labels[node] & known).any()
-            and node not in result
-            and detour(node, result[place - 1], result[place + 1]) <= most
-        ]
-        if options:
-            result[place] = options[int(draws[2 * number + 2] * len(options))]
-    return result
 
 
 def vary_length(mean: Array, deviation: Array, shared: float, own: Array, coupling: float, amount: float) -> Array:

@@ -8,7 +8,6 @@ and arrive as the take's regions did.
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -20,13 +19,10 @@ from understudy.express.acting.timing import (
     DRAWS_PER_PATH,
     MAX_DETOUR_RATIO,
     PathNoise,
-    expand_path,
     length_by_share,
-    nearest_to_neutral,
     vary_length,
-    vary_path,
 )
-from understudy.express.graph.coupling import APEX_ACTIVATION_RATIO, START_ACTIVATION_RATIO, Coupling, crossing
+from understudy.express.graph.coupling import APEX_ACTIVATION_RATIO, START_ACTIVATION_RATIO, Coupling
 from understudy.maths import jit
 
 MIN_REGION_SHARE = 0.3  # of the leg: the shortest motion of a region; less looks like a twitch
@@ -84,11 +80,8 @@ def plan_transition(
     drawn = actor.draw_sinks(label, take, coupling, here, rng)
     sinks = drawn if sinks is None else sinks
     normals, draws = rng.standard_normal(1 + len(sinks)), rng.random((len(sinks), DRAWS_PER_PATH))
-    kernels = jit.kernels("understudy.express.acting.acting_kernels")
     stops = zip(here.tolist(), sinks.tolist())
-    paths = [
-        region_path(actor, r, a, b, style.path_noise, style.direct, draws[r], kernels) for r, (a, b) in enumerate(stops)
-    ]
+    paths = [region_path(actor, r, a, b, style.path_noise, style.direct, draws[r]) for r, (a, b) in enumerate(stops)]
     poses = [path.poses for path in paths]
     natural = np.array([path.length for path in paths]) / (actor.graph.rate * style.pace)
     spread = actor.deviations(sinks if label is not None else here, label) / style.pace
@@ -159,61 +152,24 @@ def _times(
 
 
 def region_path(
-    actor: GraphActor,
-    r: int,
-    source: int,
-    sink: int,
-    noise: PathNoise,
-    direct: float,
-    draws: Array,
-    kernels: ModuleType | None,
+    actor: GraphActor, r: int, source: int, sink: int, noise: PathNoise, direct: float, draws: Array
 ) -> RegionPath:
-    """From `source` to `sink` in region r, `direct` as in `straighten_path`; `draws` (DRAWS_PER_PATH,) are uniform."""
-    routes = actor.routes[r]
+    """From `source` to `sink` in region r; `draws` (DRAWS_PER_PATH,) are uniform.
+
+    From peak to peak, poses are blended by `direct` with the straight line between them.
+    """
+    routes, kernels = actor.routes[r], jit.kernels("understudy.express.acting.acting_kernels")
     region = routes.region
-    if kernels is None:
-        path = vary_path(routes, routes.path(source, sink), noise, draws)
-        moved = region.displacements[path]
-        poses = expand_path(moved, region.velocities[path], region.runs[path])
-        poses = poses.reshape(len(poses), -1)
-        poses = straighten_path(poses, direct) if source and sink else poses
-        nearest, crossings = nearest_to_neutral(moved), _crossings(poses)
-    else:
-        displacements, velocities, runs, _ = actor.flat[r]
-        path = kernels.trace_path(routes.row(sink), source, sink)
-        if not len(path):
-            raise InvalidInput(f"region {region.name!r} has no path from node {source} to node {sink}")
-        starts, others = routes.substitutes(noise.hops)
-        kernels.vary(path, region.labels, displacements, starts, others, noise.share, MAX_DETOUR_RATIO, draws)
-        poses = kernels.expand(displacements, velocities, runs, path)
-        if source and sink:
-            kernels.straighten(poses, direct)
-        nearest = kernels.nearest_to_neutral(displacements, path)
-        crossings = kernels.crossings(poses, START_ACTIVATION_RATIO, APEX_ACTIVATION_RATIO)
+    displacements, velocities, runs, _ = actor.flat[r]
+    path = kernels.trace_path(routes.row(sink), source, sink)
+    if not len(path):
+        raise InvalidInput(f"region {region.name!r} has no path from node {source} to node {sink}")
+    starts, others = routes.substitutes(noise.hops)
+    kernels.vary(path, region.labels, displacements, starts, others, noise.share, MAX_DETOUR_RATIO, draws)
+    poses = kernels.expand(displacements, velocities, runs, path)
+    if source and sink:
+        kernels.straighten(poses, direct)
+    nearest = kernels.nearest_to_neutral(displacements, path)
+    crossings = kernels.crossings(poses, START_ACTIVATION_RATIO, APEX_ACTIVATION_RATIO)
     share = (1 + nearest) / len(path)
     return RegionPath(path, poses, crossings, share, length_by_share(region, path, share))
-
-
-def straighten_path(poses: Array, direct: float) -> Array:
-    """(m, n) poses from peak to peak, blended by `direct` with the straight line between them.
-
-    Takes meet in neutral, and so do paths; a face that changes its expression does not pass through neutral.
-    """
-    if direct == 0.0 or len(poses) < 3:
-        return poses
-    u = np.linspace(0.0, 1.0, len(poses))[:, None]
-    line = poses[0] + (u * u * (3.0 - 2.0 * u)) * (poses[-1] - poses[0])
-    straight: Array = (1.0 - direct) * poses + direct * line
-    return straight
-
-
-def _crossings(poses: Array) -> tuple[float, float]:
-    far = np.sqrt(((poses - poses[0]) ** 2).sum(axis=1))
-    last = len(far) - 1
-    if last < 1 or far[-1] <= 0.0:
-        return START_ACTIVATION_RATIO, APEX_ACTIVATION_RATIO
-    first, second = (
-        crossing(far, START_ACTIVATION_RATIO * far[-1]) / last,
-        crossing(far, APEX_ACTIVATION_RATIO * far[-1]) / last,
-    )
-    return (first, second) if second > first else (START_ACTIVATION_RATIO, APEX_ACTIVATION_RATIO)

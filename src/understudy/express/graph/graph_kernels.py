@@ -1,4 +1,4 @@
-"""Compiled twins of `sample_graph` and `region_builder`: similarity, visits of a take, merging, costs of edges.
+"""Kernels of `sample_graph` and `region_builder`: similarity, visits of a take, merging, costs of edges.
 
 One pose is compared with all nodes, and a node is left as soon as it cannot be the lowest. The sum of distances is not
 below the length of the summed differences, and eq. 3 is not below the sum of distances: most nodes are passed after one

@@ -30,8 +30,9 @@ from understudy.checks import Array
 from understudy.express.graph import sample_graph
 from understudy.express.graph.expression_graph import RegionGraph
 from understudy.express.graph.sample_graph import SampleGraph, distinct_edges, edges_of
-from understudy.maths import jit, transform
+from understudy.maths import jit
 
+KERNELS = "understudy.express.graph.graph_kernels"
 PEAK_THRESHOLD_RATIO = 0.25  # threshold of peaks, of that of other poses
 
 # Attributes with a count for each node (N,).
@@ -190,68 +191,18 @@ class RegionBuilder:
 
 def edge_costs(edges: Array, standing: GraphSnapshot) -> Array:
     """(E,) eq. 3 between the ends of each edge, the lowest over the edges into both."""
-    kernels = jit.kernels("understudy.express.graph.graph_kernels")
-    if kernels is not None:
-        return np.asarray(
-            kernels.edge_costs(
-                edges, standing.displacements, standing.starts, standing.units, sample_graph.VELOCITY_INFLUENCE
-            )
-        )
-    costs = np.empty(len(edges))
-    for number, (source, target) in enumerate(edges):
-        incoming = standing.units[standing.starts[source] : standing.starts[source + 1]]
-        others = standing.units[standing.starts[target] : standing.starts[target + 1]]
-        one = standing.displacements[target][None]
-        starts = np.array([0, len(others)])
-        similarities = sample_graph.node_similarities(standing.displacements[source], incoming, one, starts, others)
-        costs[number] = similarities[0]
-    return costs
+    influence = sample_graph.VELOCITY_INFLUENCE
+    costs = jit.kernels(KERNELS).edge_costs(edges, standing.displacements, standing.starts, standing.units, influence)
+    return np.asarray(costs)
 
 
 def merge_nodes(
     sample: SampleGraph, label: int, standing: GraphSnapshot, threshold: float, align: bool = False
 ) -> NodeMatch:
     """The match of each node of the sample, a take of label number `label`, at this threshold."""
-    kernels = jit.kernels("understudy.express.graph.graph_kernels")
-    if kernels is not None:
-        match = kernels.merge_nodes(
-            *(sample.displacements, sample.velocities, sample.starts, sample.units, sample.peak, label),
-            *(standing.base, standing.displacements, standing.centres, standing.starts, standing.units, standing.peaks),
-            *(sample_graph.VELOCITY_INFLUENCE, threshold, PEAK_THRESHOLD_RATIO, align),
-        )
-        return NodeMatch(*match)
-    return _merge_nodes_numpy(sample, label, standing, threshold, align)
-
-
-def _merge_nodes_numpy(
-    sample: SampleGraph, label: int, standing: GraphSnapshot, threshold: float, align: bool
-) -> NodeMatch:
-    count, dimensions = len(sample.displacements), standing.base.shape[1]
-    chosen = np.zeros(count, np.int64)
-    placed, turned = np.zeros_like(sample.displacements), np.array(sample.velocities)
-    nodes, starts, units = standing.displacements, standing.starts, standing.units
-    peaks = list(standing.peaks)
-    r, t = np.eye(dimensions), np.zeros(dimensions)
-    for k in range(1, count):
-        pose = (standing.base + sample.displacements[k]) @ r.T + t - standing.base
-        incoming = sample.units[sample.starts[k] : sample.starts[k + 1]] @ r.T
-        values = sample_graph.node_similarities(pose, incoming, nodes, starts, units)
-        if k == sample.peak:
-            taken = np.array(peaks)
-            values[(taken >= 0) & (taken != label)] = np.inf
-            values[0] = np.inf
-        best = int(np.argmin(values))
-        if values[best] < threshold * (PEAK_THRESHOLD_RATIO if k == sample.peak else 1.0):
-            if align:
-                turn, shift = transform.fit_rigid(standing.base + pose, standing.base + nodes[best])
-                r, t = turn @ r, turn @ t + shift
-                pose = (standing.base + pose) @ turn.T + shift - standing.base
-            peaks[best] = label if k == sample.peak else peaks[best]
-        else:
-            best = len(nodes)
-            nodes = np.concatenate([nodes, pose[None]])
-            starts = np.append(starts, starts[-1] + len(incoming))
-            units = np.concatenate([units, incoming])
-            peaks.append(label if k == sample.peak else -1)
-        chosen[k], placed[k], turned[k] = best, pose, sample.velocities[k] @ r.T
-    return NodeMatch(chosen, placed, turned)
+    match = jit.kernels(KERNELS).merge_nodes(
+        *(sample.displacements, sample.velocities, sample.starts, sample.units, sample.peak, label),
+        *(standing.base, standing.displacements, standing.centres, standing.starts, standing.units, standing.peaks),
+        *(sample_graph.VELOCITY_INFLUENCE, threshold, PEAK_THRESHOLD_RATIO, align),
+    )
+    return NodeMatch(*match)

@@ -7,8 +7,7 @@ Similarity compares where the landmarks are, and in which direction they move [S
 with u and w the unit velocities of landmark i in the two poses: v is 0 along one line (onset and offset count alike)
 and 1 at right angles. The paper prints the velocities without making them unit, by which v would leave [0, 1]. Two
 landmarks at rest count as equal (v = 0), one at rest and one that moves as 0.5. A node has a velocity for each incoming
-edge, from the edge's source to it; the lowest value over these counts. A node without any is at rest. This is NumPy,
-vectorised over nodes; `graph_kernels` has the compiled twins.
+edge, from the edge's source to it; the lowest value over these counts. A node without any is at rest.
 
 A sample graph merges each pose of one take with its most similar node, or makes it a node. Three rules beside the
 paper's. Node 0 is the base pose and stays zero, whatever is merged in it; the peak never is. A take that returns to
@@ -50,34 +49,9 @@ def visit_poses(poses: Array, units: Array, threshold: float, still: float, peak
 
     `home` puts the last pose into node 0; the pose `peak` is never put there. A node is the running mean of its poses.
     """
+    poses, units = np.ascontiguousarray(poses), np.ascontiguousarray(units)
     kernels = jit.kernels("understudy.express.graph.graph_kernels")
-    if kernels is not None:
-        poses, units = np.ascontiguousarray(poses), np.ascontiguousarray(units)
-        return np.asarray(kernels.visit_poses(poses, units, VELOCITY_INFLUENCE, threshold, still, peak, home))
-    frames = len(poses)
-    nodes, counts, edges = [poses[0] * 0.0], [1], set[tuple[int, int]]()
-    visits = np.zeros(frames, np.int64)
-    for f in range(1, frames):
-        chosen = 0
-        if not (home and f == frames - 1):
-            ordered = sorted(edges, key=lambda edge: edge[1])
-            starts = np.searchsorted([target for _, target in ordered], np.arange(len(nodes) + 1))
-            means = np.array(nodes)
-            steps = means[[b for _, b in ordered]] - means[[a for a, _ in ordered]] if edges else means[:0]
-            values = node_similarities(poses[f], units[f : f + 1], means, starts, units_of(steps, still))
-            values[0] = np.inf if f == peak else values[0]
-            chosen = int(np.argmin(values))
-            if values[chosen] >= threshold:
-                chosen = len(nodes)
-                nodes.append(poses[f])
-                counts.append(0)
-            if chosen:
-                counts[chosen] += 1
-                nodes[chosen] = nodes[chosen] + (poses[f] - nodes[chosen]) / counts[chosen]
-        visits[f] = chosen
-        if chosen != visits[f - 1]:
-            edges.add((int(visits[f - 1]), chosen))
-    return visits
+    return np.asarray(kernels.visit_poses(poses, units, VELOCITY_INFLUENCE, threshold, still, peak, home))
 
 
 def build_sample_graph(poses: Array, visits: Array, peak: int, still: float) -> SampleGraph:
@@ -130,38 +104,11 @@ def _means(rows: Array, visits: Array, nodes: int) -> Array:
     return np.asarray(sums / np.bincount(visits, minlength=nodes)[:, None, None])
 
 
-def similarity(a: Array, u: Array, b: Array, w: Array, influence: float = VELOCITY_INFLUENCE) -> Array:
-    """(...,) eq. 3 of poses a and b (..., L, D) with unit velocities u and w (..., L, D); lower is more alike."""
-    distance = np.linalg.norm(a - b, axis=-1)
-    return np.asarray((distance * (1.0 + influence * velocity_influence(u, w))).sum(axis=-1))
-
-
 def velocity_influence(u: Array, w: Array) -> Array:
     """(...,) v of eq. 3 for unit or zero velocities u and w (..., D)."""
     moving, others = (np.einsum("...d,...d->...", units, units) > 0.5 for units in (u, w))
     along = 1.0 - np.abs(np.einsum("...d,...d->...", u, w))
     return np.where(moving & others, along, np.where(moving | others, 0.5, 0.0))
-
-
-def node_similarities(
-    pose: Array, incoming: Array, nodes: Array, starts: Array, units: Array, influence: float = VELOCITY_INFLUENCE
-) -> Array:
-    """(N,) the lowest eq. 3 of a pose (L, D) to each of the nodes (N, L, D), over the edges into both.
-
-    `incoming` (A, L, D) are the pose's own unit velocities, `units` (E, L, D) those of the edges sorted by target, of
-    which `starts[n]` to `starts[n + 1]` (N + 1,) lead into node n.
-    """
-    still = np.zeros((1, *pose.shape))
-    velocities = incoming if len(incoming) else still
-    count = np.diff(starts)
-    owner = np.concatenate([np.repeat(np.arange(len(nodes)), count), np.flatnonzero(count == 0)])
-    others = np.concatenate(
-        [units[starts[0] : starts[-1]], np.broadcast_to(still, (int((count == 0).sum()), *pose.shape))]
-    )
-    values = similarity(pose, velocities[None], nodes[owner][:, None], others[:, None], influence)  # (E', A)
-    lowest = np.full(len(nodes), np.inf)
-    np.minimum.at(lowest, owner, values.min(axis=1))
-    return lowest
 
 
 def units_of(steps: Array, still: float | Array) -> Array:
