@@ -36,7 +36,7 @@ from understudy.character.skinning.linear import linear_blend
 from understudy.checks import Array
 from understudy.deform import deformer
 from understudy.deform.automatic_skin import rest_geometry
-from understudy.deform.comparison import compare_skins, hold_out_indices, one_kernel_thread, speed
+from understudy.deform.comparison import compare_skins, hold_out_indices, speed
 from understudy.deform.deformer import Deformer
 from understudy.deform.example_files import BindSpace, bind_space, read
 from understudy.deform.examples import Examples
@@ -44,7 +44,7 @@ from understudy.deform.ground_truth.arm import Resolution
 from understudy.deform.ground_truth.cylinder import solve_cylinder
 from understudy.deform.methods.mesh_animation import skin_animation
 from understudy.deform.rigging import automatic_rig, automatic_weights
-from understudy.maths import quaternion
+from understudy.maths import jit, quaternion
 from understudy.maths.threads import one_thread
 
 DATA = Path(os.environ.get("UNDERSTUDY_TEST_DATA", HERE.parents[1] / "shared" / "data"))
@@ -248,7 +248,7 @@ def speeds() -> Iterator[Row]:
 
 def alone(made: Deformer, transforms: Array, repeats: int = 41) -> float:
     """Microseconds of processor time of a frame by itself, the median."""
-    with one_thread(), one_kernel_thread():
+    with one_thread(), jit.one_thread():
         made.deform(transforms[0])
         runs = []
         for k in range(repeats):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -246,26 +245,10 @@ def speed(deformer: Deformer, transforms: Array) -> float:
     """Microseconds a frame on one core, in a batch; the median of several runs after one that compiles the code."""
     batch = np.tile(transforms, (-(-FRAMES_PER_BATCH // len(transforms)), 1, 1, 1))[:FRAMES_PER_BATCH]
     runs: list[float] = []
-    with one_thread(), one_kernel_thread():
+    with one_thread(), jit.one_thread():
         deformer.deform(batch)
         while len(runs) < MIN_RUNS or (sum(runs) < MIN_TIMING_SECONDS and len(runs) < MAX_RUNS):
             began = time.process_time()
             deformer.deform(batch)
             runs.append(time.process_time() - began)
     return 1e6 * float(np.median(runs)) / len(batch)
-
-
-@contextmanager
-def one_kernel_thread() -> Iterator[None]:
-    """Run compiled kernels on one thread, where there are any."""
-    if jit.kernels("understudy.character.skinning.blend_kernels") is None:
-        yield
-        return
-    import numba
-
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before)

@@ -1,11 +1,11 @@
-"""Compiled kernels, where numba is installed.
+"""Kernels: loops that numba compiles.
 
-Where a kernel has a NumPy twin, that is the oracle in the tests, and runs where numba is absent (inside Blender, for
-example) or switched off with `UNDERSTUDY_NUMBA=0`. Kernels live in modules of their own, named `*_kernels.py`, so that
-numba (a third of a second to import) is loaded only by the call that needs it:
+Kernels live in modules of their own, named `*_kernels.py`, so that numba (a third of a second to import) is loaded only
+by the call that needs it:
 
     kernels = jit.kernels("understudy.character.skinning.blend_kernels")
-    if kernels is None: ...NumPy... else: with jit.LOCK: kernels.blend(...)
+    with jit.LOCK:
+        kernels.blend(...)
 
 numba's default threading layer does not allow two Python threads in a parallel kernel at once, hence `LOCK`.
 """
@@ -17,33 +17,46 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+from understudy.errors import UnderstudyError
 
 LOCK = threading.Lock()
 _IMPORT_LOCK = threading.RLock()
 
 FASTMATH_FLAGS = {"contract"}
-"""Kernels may fuse a product and a sum, and nothing else, so that NaN and infinity reach the result as they do in the
-NumPy twins."""
+"""Kernels may fuse a product and a sum, and nothing else, so that NaN and infinity reach the result."""
 
 
-def kernels(module: str) -> Any:
-    """The kernel module of that name, or None where compiled code is unavailable or switched off."""
-    if os.environ.get("UNDERSTUDY_NUMBA", "1") == "0":
-        return None
+def kernels(module: str) -> ModuleType:
+    """The kernel module of that name, imported on the first call."""
+    loaded = sys.modules.get(module)  # ten times as fast, but another thread may still be importing it
+    if loaded is not None and not getattr(loaded.__spec__, "_initializing", False):
+        return loaded
     try:
-        loaded = sys.modules.get(module)  # ten times as fast, but another thread may still be importing it
-        partial = loaded is None or getattr(loaded.__spec__, "_initializing", False)
-        if not partial:
-            return loaded
-        with _IMPORT_LOCK:  # of two threads that import numba at once, one may see half of it and be told it is absent
+        with _IMPORT_LOCK:  # of two threads that import numba at once, one may see half of it
             return importlib.import_module(module)
     except ImportError as error:
-        if (error.name or "").split(".")[0] in ("numba", "llvmlite"):
-            return None
-        raise
+        if (error.name or "").split(".")[0] not in ("numba", "llvmlite"):
+            raise
+        raise UnderstudyError("numba, which understudy needs, cannot be imported: pip install numba") from error
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run kernels on the calling thread alone: other threads, or the browser, have the other cores."""
+    import numba
+
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
 
 
 def compile_kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:

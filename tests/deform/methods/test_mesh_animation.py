@@ -172,13 +172,6 @@ def test_same_every_time_and_playable(sequence):
     np.testing.assert_allclose(one.play(), mesh_animation_bones.blend_dense(rest, one.dense, one.matrices), atol=1e-4)
 
 
-def test_plain_and_compiled_share_their_source():
-    from understudy.deform.methods import method_kernels
-
-    assert method_kernels.vertex_weights.py_func.__code__ is mesh_animation_bones.vertex_weights.__code__
-    assert not hasattr(mesh_animation_bones.solve_convex, "py_func")
-
-
 @pytest.mark.parametrize(
     ("rest", "frames", "words"),
     [((5, 3), (4, 6, 3), "6"), ((5, 3), (1, 5, 3), "2 frames"), ((3, 3), (4, 3, 3), "4 vertices")],

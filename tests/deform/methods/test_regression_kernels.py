@@ -10,10 +10,7 @@ from scipy.sparse.linalg import spsolve
 from tests.deform import tubes
 
 from understudy.deform.fitting import gradient_mesh
-from understudy.maths import jit
-
-kernels = jit.kernels("understudy.deform.methods.regression_kernels")
-pytestmark = pytest.mark.skipif(kernels is None, reason="numba is absent or switched off")
+from understudy.deform.methods import regression_kernels as kernels
 
 
 @pytest.fixture(scope="module")

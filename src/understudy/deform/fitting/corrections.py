@@ -91,12 +91,7 @@ def reference_corrected(skin: LinearSkin, transforms: Array, d: Array) -> Array:
 def add_rotated(d: Array, home: Array, matrices: Array, out: Array) -> None:
     """out (F, V, 3) += M_h d, of d (F, V, 3), home (V,) and matrices (F, B, 4, 4)."""
     m = np.ascontiguousarray(matrices[:, :, :3, :3].reshape(*matrices.shape[:2], 9), dtype=np.float32)
-    kernels = jit.kernels(KERNELS)
-    if kernels is not None:
-        kernels.add_rotated(d, home, m, out)
-        return
-    for f in range(len(out)):
-        out[f] += np.einsum("vab,vb->va", m[f, home].reshape(-1, 3, 3), d[f])
+    jit.kernels(KERNELS).add_rotated(d, home, m, out)
 
 
 def gaussian(squared: Array, width: float) -> Array:

@@ -24,7 +24,6 @@ from understudy.maths import jit, vector
 KERNELS = "understudy.deform.fitting.simplex_kernels"
 WEIGHT_RIDGES = (1e-9, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)  # of size^2: from rounding to "the near bone decides"
 SAMPLE_VERTICES = 1500  # vertices in the cross-validation of the ridge; more change nothing
-GRADIENT_STEPS = 400  # of the accelerated gradient without compiled code; the error is then within 1e-4 of the best
 
 
 @dataclass(frozen=True)
@@ -60,9 +59,8 @@ def fit_weights(
     if ridge is None:
         some = pick_vertices_evenly(rest, SAMPLE_VERTICES)
         ridge = _best_ridge(m, rest[some], targets[some], bones[some], penalty[some])
-    kernels = jit.kernels(KERNELS)
-    solve = _fit_numpy if kernels is None else _fit_compiled
-    weights, before, after = solve(m, rest, targets, bones, penalty, ridge, most)
+    weights = np.empty(bones.shape)
+    before, after = jit.kernels(KERNELS).fit(m, rest, targets, bones, penalty, ridge, most, weights)
     terms = max(1, len(m) * len(rest))
     return WeightFit(
         bones, weights, ridge, float(np.sqrt(max(before, 0) / terms)), float(np.sqrt(max(after, 0) / terms))
@@ -91,108 +89,17 @@ def _best_ridge(m: Array, rest: Array, targets: Array, bones: Array, penalty: Ar
     folds = np.arange(len(m)) % min(5, len(m))
     if len(m) < 2:
         return WEIGHT_RIDGES[-1]
-    kernels = jit.kernels(KERNELS)
-    if kernels is not None:
-        error = kernels.cross_validation_errors(
-            m, rest, targets, bones, penalty, folds, np.array(WEIGHT_RIDGES), np.bincount(folds)
-        )
-    else:
-        error = np.zeros(len(WEIGHT_RIDGES))
-        for f in range(folds.max() + 1):
-            inside, outside = _grams(m[folds != f], rest, targets[:, folds != f], bones), folds == f
-            g = _grams(m[outside], rest, targets[:, outside], bones)
-            for r, ridge in enumerate(WEIGHT_RIDGES):
-                w = _minimise(_add_ridge(inside, ridge * (~outside).sum() * penalty), np.ones(bones.shape, bool))
-                error[r] += np.einsum("va,vab,vb->", w, g, w)
+    error = jit.kernels(KERNELS).cross_validation_errors(
+        m, rest, targets, bones, penalty, folds, np.array(WEIGHT_RIDGES), np.bincount(folds)
+    )
     return float(max(np.array(WEIGHT_RIDGES)[error <= 1.01 * error.min() + 1e-18 * len(rest)]))
-
-
-def _fit_compiled(
-    m: Array, rest: Array, targets: Array, bones: Array, penalty: Array, ridge: float, most: int
-) -> tuple[Array, float, float]:
-    weights = np.empty(bones.shape)
-    kernels = jit.kernels(KERNELS)
-    assert kernels is not None
-    before, after = kernels.fit(m, rest, targets, bones, penalty, ridge, most, weights)
-    return weights, before, after
-
-
-def _fit_numpy(
-    m: Array, rest: Array, targets: Array, bones: Array, penalty: Array, ridge: float, most: int
-) -> tuple[Array, float, float]:
-    g = _grams(m, rest, targets, bones)
-    h = _add_ridge(g, ridge * len(m) * penalty)
-    allowed = np.ones(bones.shape, bool)
-    w = _minimise(h, allowed)
-    before = float(np.einsum("va,vab,vb->", w, g, w))
-    for _ in range(bones.shape[1]):
-        allowed = w > 0
-        many = np.flatnonzero(allowed.sum(axis=1) > most)
-        if not many.size:
-            break
-        rank = np.argsort(np.where(allowed[many], w[many], np.inf), axis=1, kind="stable")
-        trials, costs = [], []
-        for place in range(int(allowed[many].sum(axis=1).max())):
-            without = allowed[many].copy()
-            np.put_along_axis(without, rank[:, place : place + 1], False, axis=1)
-            fewer = without.sum(axis=1) < allowed[many].sum(axis=1)
-            trials.append(_minimise(h[many], without))
-            costs.append(np.where(fewer, np.einsum("va,vab,vb->v", trials[-1], h[many], trials[-1]), np.inf))
-        w[many] = np.array(trials)[np.argmin(costs, axis=0), np.arange(len(many))]
-    return w, before, float(np.einsum("va,vab,vb->", w, g, w))
 
 
 def minimise(h: Array) -> Array:
     """argmin w' H w with w >= 0 and sum w = 1, for each H (V, C, C): (V, C)."""
-    kernels = jit.kernels(KERNELS)
-    if kernels is None:
-        return _minimise(h, np.ones(h.shape[:2], bool))
     w = np.empty(h.shape[:2])
-    kernels.minimise_all(np.ascontiguousarray(h, dtype=np.float64), w)
+    jit.kernels(KERNELS).minimise_all(np.ascontiguousarray(h, dtype=np.float64), w)
     return w
-
-
-def _grams(m: Array, rest: Array, targets: Array, bones: Array) -> Array:
-    """G (V, C, C) of the offsets."""
-    moved = np.einsum("ebrc,vc->vber", m[..., :3], rest) + np.swapaxes(m[..., 3], 0, 1)
-    x = np.take_along_axis(moved, bones[:, :, None, None], axis=1) - targets[:, None]
-    x = x.reshape(*bones.shape, -1)
-    return x @ np.swapaxes(x, 1, 2)
-
-
-def _add_ridge(g: Array, diagonal: Array) -> Array:
-    h = g.copy()
-    i = np.arange(g.shape[1])
-    h[:, i, i] += diagonal
-    return h
-
-
-def _minimise(h: Array, allowed: Array) -> Array:
-    """argmin w' H w on the simplex, (V, C): accelerated projected gradient, then the passive set solved exactly."""
-    count = allowed.shape[1]
-    step = 1 / np.maximum(np.trace(h, axis1=1, axis2=2), 1e-300)[:, None]
-    w = allowed / allowed.sum(axis=1, keepdims=True)
-    ahead, t = w, 1.0
-    for _ in range(GRADIENT_STEPS):
-        new = _project_onto_simplex(ahead - step * np.einsum("vab,vb->va", h, ahead), allowed)
-        t, before = (1 + np.sqrt(1 + 4 * t * t)) / 2, t
-        ahead, w = new + (before - 1) / t * (new - w), new
-    used = w > 1e-9
-    both = used[:, :, None] & used[:, None]
-    polished = np.linalg.solve(np.where(both, h, np.eye(count)), used[..., None].astype(float))[..., 0]
-    polished = polished / polished.sum(axis=1, keepdims=True)
-    sound = (polished >= 0).all(axis=1)
-    return np.where(sound[:, None], polished, w)
-
-
-def _project_onto_simplex(w: Array, allowed: Array) -> Array:
-    """The nearest point with w >= 0, sum w = 1, and 0 where not allowed (Duchi et al. 2008)."""
-    low = np.where(allowed, w, -np.inf)
-    u = -np.sort(-low, axis=1)
-    finite = np.isfinite(u)
-    over = (np.cumsum(np.where(finite, u, 0), axis=1) - 1) / np.arange(1, w.shape[1] + 1)
-    last = np.sum(finite & (u > over), axis=1) - 1
-    return np.where(allowed, np.maximum(w - np.take_along_axis(over, last[:, None], axis=1), 0), 0)
 
 
 def pick_vertices_evenly(rest: Array, most: int) -> Array:

@@ -1,4 +1,4 @@
-"""Compiled twins of `simplex`: one small problem a vertex, solved by active sets, with nothing allocated inside.
+"""Kernels of `simplex`: one small problem a vertex, solved by active sets, with nothing allocated inside.
 
 The passive set is solved in closed form, w = H^-1 1 / (1' H^-1 1), so that the constraint holds to rounding.
 """

@@ -129,9 +129,8 @@ class ElasticBody:
         for (every, along), s in zip(self.muscles, load.muscle):
             force += s * (every @ flat).reshape(x.shape) + (s**-2 - s) * (along @ flat).reshape(x.shape)
         energy = 0.5 * np.einsum("ncp,ncp->p", x, force)
-        kernels = jit.kernels(KERNELS)
-        add_volume_term = volume_numpy if kernels is None else kernels.volume
-        add_volume_term(self.elements, self.gradients, self.volumes, self.shear, self.bulk, x, force, energy)
+        elements = self.elements, self.gradients, self.volumes, self.shear, self.bulk
+        jit.kernels(KERNELS).add_volume_term(*elements, x, force, energy)
         self._push_apart(x, load, force, energy)
         force[~self.free] = 0.0
         return energy, force
@@ -227,19 +226,6 @@ def assemble_matrix(elements: Array, blocks: Array, count: int) -> Any:
     values = blocks.ravel()
     used = values != 0
     return sparse.csr_matrix((values[used], (rows[used], columns[used])), shape=(count, count))
-
-
-def volume_numpy(
-    elements: Array, gradients: Array, volumes: Array, shear: Array, bulk: Array, x: Array, force: Array, energy: Array
-) -> None:
-    """Add the volume term's energy to `energy` (P,) and its gradient to `force` (N, 3, P)."""
-    F = np.einsum("eicp,eid->epcd", x[elements], gradients)
-    cofactor = np.stack([np.cross(F[..., (c + 1) % 3, :], F[..., (c + 2) % 3, :]) for c in range(3)], axis=-2)
-    J = np.einsum("epd,epd->ep", F[..., 0, :], cofactor[..., 0, :])
-    excess = J - (1 + shear / bulk)[:, None]
-    energy += np.einsum("e,ep->p", 0.5 * volumes * bulk, excess**2)
-    pull = np.einsum("ep,epcd,eid->eicp", (volumes * bulk)[:, None] * excess, cofactor, gradients)
-    np.add.at(force, elements, pull)
 
 
 def refine_ring(grid: Array) -> Array:

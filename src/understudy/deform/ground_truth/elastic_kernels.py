@@ -1,4 +1,4 @@
-"""Compiled twins of `elastic.volume_numpy` and `relax.add_scaled`: poses are the innermost axis, for vectorisation."""
+"""Kernels of `elastic` and `relax`: poses are the innermost axis, for vectorisation."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from understudy.maths.jit import FASTMATH_FLAGS, compile_kernel
 
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")
-def volume(
+def add_volume_term(
     elements: Array, gradients: Array, volumes: Array, shear: Array, bulk: Array, x: Array, force: Array, energy: Array
 ) -> None:
+    """Add the volume term's energy to `energy` (P,) and its gradient to `force` (N, 3, P)."""
     poses = x.shape[2]
     F, C = np.empty((9, poses)), np.empty((9, poses))
     for e in range(elements.shape[0]):

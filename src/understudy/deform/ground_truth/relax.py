@@ -213,8 +213,4 @@ def inner(a: Array, b: Array) -> Array:
 
 def add_scaled(total: Array, factor: Array, v: Array) -> None:
     """total += factor * v in place, of (N, 3, P) and a factor (P,)."""
-    kernels = jit.kernels(KERNELS)
-    if kernels is None:
-        total += factor * v
-    else:
-        kernels.add_scaled(total, factor, v)
+    jit.kernels(KERNELS).add_scaled(total, factor, v)

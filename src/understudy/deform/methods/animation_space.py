@@ -83,13 +83,9 @@ class AnimationSpace(FrozenArrays):
     def deform(self, transforms: ArrayLike) -> Array:
         """Vertices (F, V, 3) float32 of world_from_joint (F, B, 4, 4)."""
         t, single = check_transforms(transforms, self.count)
-        kernels = jit.kernels(KERNELS)
-        if kernels is None:
-            out = _blend(self.points, self.joints, t).astype(np.float32)
-        else:
-            out = np.empty((len(t), len(self.points), 3), np.float32)
-            m = np.ascontiguousarray(t[:, :, :3].reshape(len(t), self.count, 12), dtype=np.float32)
-            kernels.blend_animation_space(self.points, self.joints, m, out)
+        out = np.empty((len(t), len(self.points), 3), np.float32)
+        m = np.ascontiguousarray(t[:, :, :3].reshape(len(t), self.count, 12), dtype=np.float32)
+        jit.kernels(KERNELS).blend_animation_space(self.points, self.joints, m, out)
         return out[0] if single else out
 
     def deform_reference(self, transforms: ArrayLike) -> Array:

@@ -91,8 +91,6 @@ class CentresOfRotation(FrozenArrays):
     def deform(self, transforms: ArrayLike) -> Array:
         """Vertices (F, V, 3) float32 of world_from_joint (F, B, 4, 4)."""
         kernels = jit.kernels(KERNELS)
-        if kernels is None:
-            return self.deform_reference(transforms).astype(np.float32)
         t, single = check_transforms(transforms, len(self.inverse_binds))
         m = t @ self.inverse_binds
         q = _quaternions(m).astype(np.float32)
@@ -158,9 +156,8 @@ def centres_of(rest: Array, triangles: Array, joints: Array, weights: Array) -> 
     np.add.at(full, (np.arange(len(rest))[:, None], joints), weights)
     middles, areas, patches = _patches(rest, triangles, full)
     c = np.zeros_like(rest)
-    kernels = jit.kernels(KERNELS)
-    gather = centres_numpy if kernels is None else kernels.find_centres
-    gather(full, patches, areas, middles, SIMILARITY_SIGMA, np.ascontiguousarray(rest), c)
+    rest = np.ascontiguousarray(rest)
+    jit.kernels(KERNELS).find_centres(full, patches, areas, middles, SIMILARITY_SIGMA, rest, c)
     return c
 
 
@@ -178,20 +175,3 @@ def _patches(rest: Array, triangles: Array, full: Array) -> tuple[Array, Array, 
     np.add.at(middles, owner, part[:, None] * (a + b + c) / 3)
     np.add.at(patches, owner, part[:, None] * weights)
     return middles, total, patches
-
-
-def centres_numpy(
-    full: Array, patches: Array, areas: Array, middles: Array, width: float, rest: Array, c: Array
-) -> None:
-    """c (V, 3) of the vertices' weights (V, B) and the patches' (T, B), the twin of the kernel."""
-    for i, w in enumerate(full):
-        used = np.flatnonzero(w > 0)
-        total = np.zeros(len(patches))
-        for j in used:
-            for k in used:
-                if j != k:
-                    apart = w[j] * patches[:, k] - w[k] * patches[:, j]
-                    total += w[j] * w[k] * patches[:, j] * patches[:, k] * np.exp(-((apart / width) ** 2))
-        total *= areas
-        amount = total.sum()
-        c[i] = total @ middles / amount if amount > 1e-12 * areas.sum() else rest[i]

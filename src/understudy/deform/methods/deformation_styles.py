@@ -129,8 +129,6 @@ class DeformationStyles(FrozenArrays):
     def deform(self, transforms: ArrayLike) -> Array:
         """Vertices (F, V, 3) float32 of world_from_joint (F, B, 4, 4)."""
         kernels = jit.kernels(KERNELS)
-        if kernels is None:
-            return self.deform_reference(transforms).astype(np.float32)
         t, single = check_transforms(transforms, len(self.inverse_binds))
         corners, turns, g = (a.astype(np.float32) for a in self.frames(t))
         along, across, styles = self._frame_constants

@@ -113,30 +113,22 @@ class MultiWeight(FrozenArrays):
     def deform(self, transforms: ArrayLike) -> Array:
         """Vertices (F, V, 3) float32 of world_from_joint (F, B, 4, 4)."""
         t, single = check_transforms(transforms, len(self.inverse_binds))
-        kernels = jit.kernels(KERNELS)
-        if kernels is None:
-            out = self._blend(t).astype(np.float32)
-        else:
-            out = np.empty((len(t), len(self.home), 3), np.float32)
-            n, m = self._home_from_joint(t)[:, :, :3], t[:, :, :3]
-            flat = (np.ascontiguousarray(a.reshape(*a.shape[:2], 12), dtype=np.float32) for a in (n, m))
-            kernels.blend_multi_weight(self.entries, self.pair_of, self.home, *flat, out)
+        out = np.empty((len(t), len(self.home), 3), np.float32)
+        n, m = self._home_from_joint(t)[:, :, :3], t[:, :, :3]
+        flat = (np.ascontiguousarray(a.reshape(*a.shape[:2], 12), dtype=np.float32) for a in (n, m))
+        jit.kernels(KERNELS).blend_multi_weight(self.entries, self.pair_of, self.home, *flat, out)
         return out[0] if single else out
 
     def deform_reference(self, transforms: ArrayLike) -> Array:
         """The formula, in float64."""
         t, single = check_transforms(transforms, len(self.inverse_binds))
-        out = self._blend(t)
-        return out[0] if single else out
-
-    def _blend(self, transforms: Array) -> Array:
-        n = self._home_from_joint(transforms)[:, :, :3]
+        n = self._home_from_joint(t)[:, :, :3]
         c = self.entries.reshape(*self.pair_of.shape, 3, 4).astype(np.float64)
-        out = np.empty((len(transforms), len(self.home), 3))
-        for f in range(len(transforms)):
+        out = np.empty((len(t), len(self.home), 3))
+        for f in range(len(t)):
             local = np.einsum("vkrc,vkrc->vr", n[f][self.pair_of], c)
-            out[f] = transform.apply(transforms[f, self.home], local)
-        return out
+            out[f] = transform.apply(t[f, self.home], local)
+        return out[0] if single else out
 
     def _home_from_joint(self, transforms: Array) -> Array:
         """N (F, P, 4, 4) of each pair."""

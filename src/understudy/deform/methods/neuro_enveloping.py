@@ -95,8 +95,6 @@ class NeuroEnveloping(FrozenArrays):
     def deform(self, transforms: ArrayLike) -> Array:
         """Vertices (F, V, 3) float32 of world_from_joint (F, B, 4, 4)."""
         kernels = jit.kernels(KERNELS)
-        if kernels is None:
-            return self.deform_reference(transforms).astype(np.float32)
         t, single = check_transforms(transforms, len(self.skin.inverse_binds))
         result = self.skin.deform(t)
         Q = bone_rotations(t @ self.skin.inverse_binds).astype(np.float32)

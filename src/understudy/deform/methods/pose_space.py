@@ -213,9 +213,6 @@ class WeightedPoseSpace(FrozenArrays):
         """Vertices (F, V, 3) float32 of world_from_joint (F, B, 4, 4)."""
         t, single = check_transforms(transforms, len(self.skin.inverse_binds))
         kernels = jit.kernels(KERNELS)
-        if kernels is None:
-            result = self.deform_reference(t).astype(np.float32)
-            return result[0] if single else result
         out = np.empty((len(t), len(self.skin.rest), 3), np.float32)
         matrices, home = t @ self.skin.inverse_binds, corrections.home_joints(self.skin)
         d = np.empty((min(len(t), corrections.FRAMES_PER_CHUNK), len(self.skin.rest), 3), np.float32)

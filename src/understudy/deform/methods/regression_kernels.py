@@ -1,4 +1,4 @@
-"""Compiled twin of `RotationalRegression.deform_reference`, with the sparse solve of `gradient_mesh.Factor`.
+"""`RotationalRegression.deform`, with the sparse solve of `gradient_mesh.Factor`.
 
 A few frames are taken at once, so that the factor is read once. Vertices are taken in blocks, number by number, so that
 the processor works on eight of them at a time.

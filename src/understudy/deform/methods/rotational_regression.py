@@ -98,8 +98,6 @@ class RotationalRegression(FrozenArrays):
     def deform(self, transforms: ArrayLike) -> Array:
         """Vertices (F, V, 3) float32 of world_from_joint (F, B, 4, 4)."""
         kernels = jit.kernels(KERNELS)
-        if kernels is None:
-            return self.deform_reference(transforms).astype(np.float32)
         t, single = check_transforms(transforms, len(self.skin.inverse_binds))
         result = self.skin.deform(t)
         f, Q = self._pose(t, kernels)
@@ -132,7 +130,6 @@ class RotationalRegression(FrozenArrays):
         """Joints (blocks, N, size), bones (blocks, size) and coefficients (blocks, N * 7, 9, size) of the vertices in
         blocks, the last padded with zeros."""
         kernels = jit.kernels(KERNELS)
-        assert kernels is not None  # asked for by the compiled path only
         size: int = kernels.VERTICES_PER_BLOCK
         short = -len(self.near) % size
 
@@ -146,7 +143,6 @@ class RotationalRegression(FrozenArrays):
     def _panels(self) -> Array:
         """The columns of the factor that are solved together."""
         kernels = jit.kernels(KERNELS)
-        assert kernels is not None  # asked for by the compiled path only
         panels: Array = kernels.panels(self.factor.start, self.factor.row)
         return panels
 

@@ -11,8 +11,7 @@ import asyncio
 import itertools
 import logging
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from understudy.perform.pose_model import ModelWithCharacter
     from understudy.studio.session import Session
 
-PARTICLE_KERNELS = "understudy.perform.runtime.particle_kernels"
 CROWD_RATE_HZ = 24.0
 SECONDS_BETWEEN_ACTIONS = (2.0, 9.0)  # seconds between two commands for one character, least and most
 SPACING_WIDTHS = 1.08  # distance between neighbours, in widths of a character
@@ -268,27 +266,11 @@ class Crowd:
         """The next frame, and the processor time that it took."""
         began = time.thread_time()
         pending, self._pending = self._pending, []
-        with one_thread(), _one_core():  # a second thread would mostly wait, and use a quarter of a core
+        with one_thread(), jit.one_thread():  # a second thread would mostly wait, and use a quarter of a core
             for change in pending:
                 change()
             poses = performers.step()
         return poses, time.thread_time() - began
-
-
-@contextmanager
-def _one_core() -> Iterator[None]:
-    """Run compiled code on this thread only: the browser draws on the other cores."""
-    if jit.kernels(PARTICLE_KERNELS) is None:
-        yield
-        return
-    import numba
-
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before)
 
 
 class _Look:
