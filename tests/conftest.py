@@ -23,15 +23,6 @@ settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 
 
-@pytest.fixture(params=["compiled", "numpy"])
-def way(request, monkeypatch):
-    """A law holds for the compiled kernels and for their NumPy twins."""
-    if request.param == "compiled":
-        pytest.importorskip("numba")
-    monkeypatch.setenv("UNDERSTUDY_NUMBA", "1" if request.param == "compiled" else "0")
-    return request.param
-
-
 TOGETHER = {
     "learning": (
         *("tests/gp/", "tests/perform/"),

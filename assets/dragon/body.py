@@ -19,10 +19,10 @@ from assets.dragon.paint import MATERIALS
 from assets.sculpting.coat import tinted
 from assets.sculpting.eyes import eye_picture
 from assets.sculpting.fields import average, ramp, smoothed
+from assets.sculpting.joints import rest_transforms
 from assets.sculpting.meshing import Patch, influences, joined, pair
 from understudy.cast.archive import area_normals
 from understudy.character import Character, Mesh, Part, Skeleton, SkinBinding, Texture
-from understudy.character.kinematics import world_transforms_numpy
 from understudy.checks import Array
 from understudy.maths.colour import to_linear
 
@@ -134,7 +134,7 @@ def assemble(
 ) -> Character:
     """One part a material, in the order of `patches`; every skin on the same list of joints."""
     held_by = sorted({joints.index(joint) for group in patches.values() for patch in group for joint in patch.hold})
-    rest = world_transforms_numpy(joints.parents, joints.translations, joints.rotations, joints.scales)
+    rest = rest_transforms(joints)
     binds = np.linalg.inv(rest[held_by])
     column = {joints.names[joint]: number for number, joint in enumerate(held_by)}
     parts = []

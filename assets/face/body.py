@@ -23,10 +23,10 @@ from assets.face.measures import CORNER_X, JOINTS, LIP_Y, SCALE, metres
 from assets.sculpting.coat import material_extra, mix, tinted
 from assets.sculpting.eyes import eye_picture
 from assets.sculpting.fields import ambient, ramp, smoothed
+from assets.sculpting.joints import rest_transforms
 from assets.sculpting.meshing import Patch, held, influences, joined, pair
 from understudy.cast.archive import area_normals
 from understudy.character import Character, Material, Mesh, Part, Shapes, Skeleton, SkinBinding, Texture
-from understudy.character.kinematics import world_transforms_numpy
 from understudy.checks import Array
 from understudy.formats.arkit_names import SHAPE_NAMES
 from understudy.maths.colour import to_linear
@@ -226,7 +226,7 @@ def assemble(
 ) -> Character:
     """One part a material, in the order of `patches`; every skin on all joints."""
     joints = skeleton()
-    rest = world_transforms_numpy(joints.parents, joints.translations, joints.rotations, joints.scales)
+    rest = rest_transforms(joints)
     binds = np.linalg.inv(rest)
     column = {name: number for number, name in enumerate(joints.names)}
     parts = []

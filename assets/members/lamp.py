@@ -27,13 +27,12 @@ from numpy.typing import ArrayLike
 from assets.sculpting import geometry
 from assets.sculpting.fields import ramp
 from assets.sculpting.geometry import Surface, lathe, placed, smooth, tube
-from assets.sculpting.joints import skeleton_of
+from assets.sculpting.joints import rest_transforms, skeleton_of
 from understudy.cast.archive import area_normals
 from understudy.cast.dope_sheet.parser import parse
 from understudy.cast.dope_sheet.sheet import Sheet, of_joints
 from understudy.cast.dope_sheet.tracks import joint_curves
 from understudy.character import Asset, Character, Curves, Material, Mesh, Part, Skeleton, SkinBinding
-from understudy.character.kinematics import world_transforms_numpy
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths.colour import from_hex, to_linear
@@ -72,7 +71,7 @@ def assemble_pieces(
     """A character of the pieces, one part a material, in the order of `materials`."""
     held = {joint for piece in pieces for joint in ([piece.hold] if isinstance(piece.hold, str) else piece.hold)}
     joints = sorted(skeleton.index(joint) for joint in held)
-    joint_from_mesh = np.linalg.inv(_rest_transforms(skeleton)[joints])
+    joint_from_mesh = np.linalg.inv(rest_transforms(skeleton)[joints])
     column = {skeleton.names[joint]: number for number, joint in enumerate(joints)}
     parts = []
     for label, material in materials.items():
@@ -83,11 +82,6 @@ def assemble_pieces(
         skin = SkinBinding(joints, joint_from_mesh, influences, weights)
         parts.append(Part(label, _pieces_mesh(label, material, chosen), skin))
     return Character(name, skeleton, parts)
-
-
-def _rest_transforms(skeleton: Skeleton) -> Array:
-    """(J, 4, 4) world_from_joint at rest. One pose is not worth the second that loading the compiled kernels takes."""
-    return world_transforms_numpy(skeleton.parents, skeleton.translations, skeleton.rotations, skeleton.scales)
 
 
 def _piece_weights(piece: Piece, column: Mapping[str, int]) -> Array:

@@ -12,7 +12,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from understudy.character import Skeleton
+from understudy.character import Skeleton, kinematics
+from understudy.checks import Array
+from understudy.maths import transform
 
 Place = tuple[float, float, float]
 Table = dict[str, tuple[str, Place]]  # joint -> its parent ("" for a root) and its place (3,) in metres, parents first
@@ -61,3 +63,12 @@ def skeleton_of(table: Mapping[str, tuple[str, Place]]) -> Skeleton:
     places = np.array([place for _, place in table.values()])
     above = np.where(np.array(parents)[:, None] < 0, 0.0, places[parents])
     return Skeleton(names, parents, places - above)
+
+
+def rest_transforms(skeleton: Skeleton) -> Array:
+    """(J, 4, 4) world_from_joint at rest: one product for each level of the tree."""
+    local = transform.compose(skeleton.translations, skeleton.rotations, skeleton.scales)
+    world, parents = local.copy(), skeleton.parents
+    for level in kinematics.levels(parents)[1:]:
+        world[level] = world[parents[level]] @ local[level]
+    return world

@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from assets.sculpting.fields import Field, gradient, isosurface, onto
-from assets.sculpting.joints import twin
+from assets.sculpting.joints import rest_transforms, twin
 from understudy.cast.archive import area_normals
 from understudy.character import Character, Material, Mesh, Part, Shapes, Skeleton, SkinBinding, Texture
-from understudy.character.kinematics import world_transforms_numpy
 from understudy.checks import Array
 from understudy.maths import vector
 from understudy.maths.colour import to_linear
@@ -211,7 +210,7 @@ def assemble(
     Parts that shapes move are all named `Face`: they share their weights, and are one mesh of several materials.
     """
     held_by = sorted({joints.index(joint) for group in patches.values() for patch in group for joint in patch.hold})
-    rest = world_transforms_numpy(joints.parents, joints.translations, joints.rotations, joints.scales)
+    rest = rest_transforms(joints)
     binds = np.linalg.inv(rest[held_by])
     column = {joints.names[joint]: number for number, joint in enumerate(held_by)}
     parts = []

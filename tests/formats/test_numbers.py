@@ -1,8 +1,6 @@
-"""Decimal numbers out of text: both parsers give the bits that `float` gives, and refuse the same tokens."""
+"""Decimal numbers out of text: the bits that `float` gives, and a refusal with its line."""
 
 from __future__ import annotations
-
-import importlib.util
 
 import numpy as np
 import pytest
@@ -12,19 +10,12 @@ from hypothesis import strategies as st
 from understudy.errors import BadFile
 from understudy.formats import numbers
 
-PARSERS = ["numpy"] + (["compiled"] if importlib.util.find_spec("numba") else [])
+
+def parse(data: bytes) -> np.ndarray:
+    return numbers.parse(data, "file.txt", first_line=10)
 
 
-@pytest.fixture(params=PARSERS)
-def parse(request, monkeypatch):
-    if request.param == "compiled":
-        monkeypatch.setattr(numbers, "MIN_COMPILED_BYTES", -1)
-    else:
-        monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
-    return lambda data: numbers.parse(data, "file.txt", first_line=10)
-
-
-def test_forms(parse):
+def test_forms():
     text = b" .5 5. +1 -0 1e-400 1E+05\r\n\t-3.25e-2\n\n 007"
     expected = np.array([0.5, 5.0, 1.0, -0.0, 0.0, 1e5, -0.0325, 7.0])
     np.testing.assert_array_equal(parse(text), expected)
@@ -32,11 +23,11 @@ def test_forms(parse):
 
 
 @pytest.mark.parametrize("text", [b"", b" \n\t "])
-def test_nothing_is_no_numbers(parse, text):
+def test_nothing_is_no_numbers(text):
     assert parse(text).shape == (0,)
 
 
-def test_rounded_as_float_does(parse):
+def test_rounded_as_float_does():
     rng = np.random.default_rng(7)
     values = rng.normal(size=2000) * 10.0 ** rng.integers(-20, 20, 2000)
     for form in ("%r", "%.3f", "%.15g", "%.6e", "%d", "%.25f"):
@@ -50,7 +41,7 @@ BAD_TOKENS = (
 )
 
 
-def test_refused_with_the_line(parse):
+def test_refused_with_the_line():
     mistakes = {}
     for bad in BAD_TOKENS:
         try:

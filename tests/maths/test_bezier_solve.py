@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from understudy.maths import bezier, jit
+from understudy.maths import bezier
+from understudy.maths.scalar_kernels import bezier_newton_scalar
 
 
 def _bisect(p1, p2, u):
@@ -23,20 +24,15 @@ def equations():
 
 
 def test_newton_finds_what_bisection_finds(equations):
-    assert np.allclose(bezier.newton(*equations), _bisect(*equations), rtol=0, atol=1e-13)
+    assert np.allclose(bezier.solve_unit(*equations), _bisect(*equations), rtol=0, atol=1e-13)
 
 
-def test_the_compiled_twin_gives_the_same_numbers(equations):
-    if jit.kernels("understudy.maths.scalar_kernels") is None:
-        pytest.skip("numba is absent or switched off")
-    assert np.allclose(bezier.solve_unit(*equations), bezier.newton(*equations), rtol=0, atol=1e-14)
-
-
-def test_numpy_serves_where_compiled_code_is_switched_off(equations, monkeypatch):
-    monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
-    assert np.array_equal(bezier.solve_unit(*equations), bezier.newton(*equations))
+def test_the_kernel_finds_the_same(equations):
+    ends = bezier.MAX_NEWTON_STEPS, bezier.STEP_TOLERANCE, bezier.RESIDUAL_TOLERANCE
+    found = [bezier_newton_scalar(*numbers, *ends) for numbers in zip(*equations)]
+    assert np.allclose(found, bezier.solve_unit(*equations), rtol=0, atol=1e-14)
 
 
 def test_nothing_to_solve():
     empty = np.empty(0)
-    assert bezier.newton(empty, empty, empty).shape == (0,)
+    assert bezier.solve_unit(empty, empty, empty).shape == (0,)

@@ -1,4 +1,4 @@
-"""Compiled kernels: switched off on demand, absent without harm, cached even where no usual folder can be written."""
+"""Kernels: one sentence where numba is absent, and cached even where no usual folder can be written."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from understudy.errors import UnderstudyError
 from understudy.maths import jit
 
 READ_ONLY_MACHINE = """
@@ -27,15 +28,13 @@ print(double(21))
 """
 
 
-def test_switch_and_absence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_numba_one_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "understudy.maths.scalar_kernels"
-    assert jit.kernels(name) is not None
-    monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
-    assert jit.kernels(name) is None
-    monkeypatch.delenv("UNDERSTUDY_NUMBA")
+    assert jit.kernels(name).__name__ == name
     monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "numba", None)  # as if it were not installed
-    assert jit.kernels(name) is None
+    with pytest.raises(UnderstudyError, match="numba, which understudy needs, cannot be imported: pip install numba"):
+        jit.kernels(name)
     with pytest.raises(ImportError):
         jit.kernels("understudy.maths.no_such_kernels")
 

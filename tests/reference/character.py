@@ -107,19 +107,11 @@ def displacement(points: ArrayLike, low: ArrayLike, high: ArrayLike, offsets: Ar
     result = np.empty((len(o) if len(p) == 1 else len(p), *p.shape[1:]), np.float32)
     for f in range(len(result)):
         u = (p[f % len(p)] - start) / size
-        bx, by, bz = (_basis(u[:, a], o.shape[1 + a]) for a in range(3))
+        bx, by, bz = (lattice.basis(u[:, a], o.shape[1 + a]) for a in range(3))
         weights = bx[:, :, None, None] * by[:, None, :, None] * bz[:, None, None, :]
         table = o[f % len(o)].reshape(-1, 3)
         result[f] = weights.reshape(len(u), bx.shape[1] * by.shape[1] * bz.shape[1]) @ table
     return result[0] if single else result
-
-
-def _basis(u: Array, count: int) -> Array:
-    """(..., count) the weight B(u - i) of each point at u (...), in cells from the face."""
-    t = np.asarray(u)[..., None] - np.arange(count)
-    inside = [(t >= 0) & (t < 1), (t >= 1) & (t < 2), (t >= 2) & (t < 3)]
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.select(inside, [t * t / 2, (-2 * t * t + 6 * t - 3) / 2, (3 - t) ** 2 / 2], 0.0)
 
 
 def deform(blocks: VertexBlocks, frames: FrameBlock) -> Array:

@@ -7,12 +7,11 @@ import pytest
 from tests.transfer.test_standing_glide import slug
 
 from understudy import cast
-from understudy.character.body.ik import KERNELS
 from understudy.character.body.joint_limits import limit_boxes
 from understudy.character.body.limbs import limbs_of
 from understudy.character.body.mass import body_of
 from understudy.character.body.poses import PoseSequence
-from understudy.maths import jit, quaternion
+from understudy.maths import quaternion
 from understudy.transfer.standing_base import hop_with_joint, lean_over_base, length_of, top_of
 
 
@@ -27,7 +26,6 @@ def test_the_head_is_the_top_of_the_lamp() -> None:
     assert head != base
 
 
-@pytest.mark.skipif(jit.kernels(KERNELS) is None, reason="needs compiled code")
 def test_the_base_stays_and_the_head_goes_on() -> None:
     lamp, limits = cast.load("lamp").character(), cast.limits("lamp")
     body, limbs = body_of(lamp), limbs_of(lamp.skeleton)

@@ -13,7 +13,6 @@ from understudy.character.body.contacts import ContactPhases, find_contact_phase
 from understudy.character.body.mass import body_height, body_of
 from understudy.character.body.poses import PoseSequence, poses_of
 from understudy.formats import registry
-from understudy.maths import jit
 from understudy.transfer.measures import penetration, slide_speeds
 from understudy.transfer.source import source_of
 from understudy.transfer.standing import plant_contacts
@@ -39,14 +38,6 @@ def test_feet_stand_still_on_the_floor() -> None:
     assert slide_speeds(after, phases, 30.0).max() < 0.002
     assert penetration(after) < 1e-3
     np.testing.assert_allclose(after[..., 1][phases.down], 0.0, atol=1e-3)
-
-
-def test_without_compiled_code_feet_stand_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    (poses, phases), body = creeping(), bodies.walker()[1]
-    poses, phases = poses.rows(slice(20, 36)), ContactPhases(phases.names, phases.down[20:36])
-    monkeypatch.setattr(jit, "kernels", lambda module: None)
-    after = body.contact_positions(plant_contacts(poses, body, phases).world)
-    assert slide_speeds(after, phases, 30.0).max() < 0.01
 
 
 def test_a_motion_without_contact_is_left_alone() -> None:

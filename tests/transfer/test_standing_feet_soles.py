@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from tests.transfer import bodies
 from tests.transfer.test_standing_contact_correction import creeping
 
 from understudy import cast
 from understudy.character.body.contacts import ContactPhases
-from understudy.character.body.ik import KERNELS
 from understudy.character.body.mass import body_of
 from understudy.character.body.poses import PoseSequence
-from understudy.maths import jit, quaternion
+from understudy.maths import quaternion
 from understudy.transfer.contact_goals import FLIGHT_POINT_WEIGHT, contact_weights
 from understudy.transfer.standing import plant_contacts
 from understudy.transfer.standing_base import stance_of
@@ -42,7 +40,6 @@ def test_a_rolled_foot_is_wanted_flat_where_it_stands_and_as_posed_in_flight() -
     np.testing.assert_allclose(free, sides, atol=1e-9)
 
 
-@pytest.mark.skipif(jit.kernels(KERNELS) is None, reason="needs compiled code")
 def test_feet_that_stand_are_level() -> None:
     poses, phases = creeping()
     body = bodies.walker()[1]

@@ -1,16 +1,11 @@
 """Decimal numbers out of text, fast, each rounded exactly as Python's `float` does.
 
-Motion files are long columns of numbers. NumPy's own parser takes about 30 ns a byte; the compiled one about 1, but
-loading numba takes as long as parsing 10 MB without it. So the compiled one is used where numba is already loaded, or
-where the text is long enough to pay for loading it. Both give the same bits.
+Motion files are long columns of numbers. The kernel takes about a nanosecond a byte, NumPy's own parser thirty.
 """
 
 from __future__ import annotations
 
-import sys
-import warnings
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
@@ -19,8 +14,6 @@ from understudy.checks import Array
 from understudy.errors import BadFile
 from understudy.maths import jit
 
-KERNELS = "understudy.formats.numbers_kernels"
-MIN_COMPILED_BYTES = 10_000_000  # of text that is worth loading numba
 NUMBERS_PER_BLOCK = 1024  # numbers that Python parses at once
 
 
@@ -29,30 +22,16 @@ def parse(data: bytes, path: str | Path, first_line: int = 1) -> Array:
 
     Anything that is not a finite number is refused with its line, the first of `data` being `first_line`.
     """
-    compiled = "numba" in sys.modules or len(data) > MIN_COMPILED_BYTES
-    kernels = jit.kernels(KERNELS) if compiled else None
-    values = _parse_numpy(data) if kernels is None else _parse_compiled(data, kernels)
+    values = _parse_words(data)
     # not (|x| <= most) is also true of NaN
     if values is None or not np.abs(values).max(initial=0.0) <= checks.LARGEST_NUMBER:
         raise _error(data, path, first_line)
     return values
 
 
-def _parse_numpy(data: bytes) -> Array | None:
-    if not data.strip():
-        return np.zeros(0)  # np.fromstring makes one number of an empty text
-    if b"\0" in data:
-        return None  # where np.fromstring stops without an error
-    try:
-        with warnings.catch_warnings():
-            # numpy 1.26 warns, and stops early, where numpy 2 raises
-            warnings.simplefilter("error", DeprecationWarning)
-            return np.fromstring(data, dtype=np.float64, sep=" ")
-    except (ValueError, DeprecationWarning):
-        return None
-
-
-def _parse_compiled(data: bytes, kernels: ModuleType) -> Array | None:
+def _parse_words(data: bytes) -> Array | None:
+    """(N,) the numbers, or None where a word is none."""
+    kernels = jit.kernels("understudy.formats.numbers_kernels")
     content = np.frombuffer(data + b" ", np.uint8)  # white space at the end, as the kernel needs
     count = kernels.count(content)
     if count < 0:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from understudy.checks import Array
-from understudy.maths import jit, vector
+from understudy.maths import vector
 
 MAX_NEWTON_STEPS = 64
 """Bisection alone needs 53 halvings for float64; a handful of Newton steps is usual. 64 leaves room for a mixture."""
@@ -31,10 +31,6 @@ STEP_TOLERANCE = 1e-14
 RESIDUAL_TOLERANCE = 2e-16
 """Newton's step is the error of s: below 1e-14 rounding rules (x itself carries about 5e-16); a hundred times
 larger would show in derivatives. A residual of 2e-16 is rounding: the next float64 after 1."""
-
-MIN_COMPILED_EQUATIONS = 10_000
-"""Below this many equations NumPy takes a few milliseconds and importing numba a hundred times that; above it the
-compiled loop wins, three to five times over for a million."""
 
 MIN_TIME_SLOPE_RATIO = 1e-9
 """x'(s) below this fraction of the segment counts as a halt of time. Handles of up to 0.95 of the segment keep x'
@@ -99,19 +95,12 @@ def solve_parameter(x0: ArrayLike, x1: ArrayLike, x2: ArrayLike, x3: ArrayLike, 
 
 
 def solve_unit(p1: Array, p2: Array, u: Array) -> Array:
-    """s (N,) for p1, p2 and u in [0, 1], each (N,)."""
-    kernels = jit.kernels("understudy.maths.scalar_kernels") if u.size >= MIN_COMPILED_EQUATIONS else None
-    if kernels is None:
-        return newton(p1, p2, u)
-    out = np.empty(u.size)
-    kernels.bezier_newton(
-        *map(np.ascontiguousarray, (p1, p2, u)), out, MAX_NEWTON_STEPS, STEP_TOLERANCE, RESIDUAL_TOLERANCE
-    )
-    return out
+    """s (N,) for p1, p2 and u in [0, 1], each (N,).
 
-
-def newton(p1: Array, p2: Array, u: Array) -> Array:
-    """`solve_unit` in NumPy: all equations step together, and the solved ones are dropped when half are done."""
+    All equations step together, and the solved ones are dropped when half are done. This is a fifth of a microsecond an
+    equation; a kernel takes a quarter of that, and most of a second to load. Kernels that sample many curves call
+    `scalar_kernels.bezier_newton_scalar`.
+    """
     c1, c2, c3 = 3.0 * p1, 3.0 * (p2 - 2.0 * p1), 1.0 + 3.0 * (p1 - p2)
     result = u.copy()
     s, low, high, last = u.copy(), np.zeros(u.size), np.ones(u.size), np.ones(u.size)

@@ -12,9 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.checks import Array
-from understudy.maths import cholesky, jit
+from understudy.maths import jit
 
-KERNELS = "understudy.maths.scalar_kernels"
 MAX_NEWTON_STEPS = 60  # frames of a face need 2 to 6
 GRADIENT_TOLERANCE_RATIO = 1e-10  # of the largest entry of b: a smaller gradient is rounding
 MIN_PIVOT_RATIO = 1e-14  # of the largest diagonal entry of H: smaller pivots are rounding, and their weights stay fixed
@@ -25,36 +24,7 @@ def solve_box_qp(h: Array, b: Array, low: Array, high: Array, start: Array | Non
     begin = np.clip(np.zeros(len(h)) if start is None else start, low, high)
     result = np.empty(b.shape)
     least = MIN_PIVOT_RATIO * float(np.diag(h).max(initial=0.0)) + 1e-300
-    kernels = jit.kernels(KERNELS)
-    if kernels is not None:
-        arrays = [np.ascontiguousarray(array, np.float64) for array in (h, b, low, high, begin)]
-        kernels.solve_box_qp_rows(*arrays, MAX_NEWTON_STEPS, GRADIENT_TOLERANCE_RATIO, least, result)
-        return result
-    for frame, right in enumerate(b):
-        begin = result[frame] = _solve_one(h, right, low, high, begin, least)
+    arrays = [np.ascontiguousarray(array, np.float64) for array in (h, b, low, high, begin)]
+    kernels = jit.kernels("understudy.maths.scalar_kernels")
+    kernels.solve_box_qp_rows(*arrays, MAX_NEWTON_STEPS, GRADIENT_TOLERANCE_RATIO, least, result)
     return result
-
-
-def _solve_one(h: Array, b: Array, low: Array, high: Array, w: Array, least: float) -> Array:
-    """(S,) the minimum for one right side: the twin of the kernel."""
-    enough = GRADIENT_TOLERANCE_RATIO * max(float(np.abs(b).max(initial=0.0)), 1e-300)
-    for _ in range(MAX_NEWTON_STEPS):
-        gradient = h @ w - b
-        free = ~(((w <= low) & (gradient > 0)) | ((w >= high) & (gradient < 0)))
-        if not free.any() or np.abs(gradient[free]).max() <= enough:
-            break
-        newton = cholesky.solve(h[np.ix_(free, free)], -gradient[free], least)
-        if newton is None:
-            break
-        step = np.zeros(len(w))
-        step[free] = newton
-        value, share = float(0.5 * w @ (gradient - b)), 1.0
-        for _ in range(30):
-            tried = np.clip(w + share * step, low, high)
-            if float(0.5 * tried @ (h @ tried) - b @ tried) < value:
-                break
-            share *= 0.5
-        else:
-            break
-        w = tried
-    return w

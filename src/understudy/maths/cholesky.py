@@ -1,18 +1,9 @@
-"""Cholesky factors of symmetric matrices: factor and inverse in place, and solutions of a x = b.
+"""Cholesky factors of symmetric matrices: factor and inverse in place, and the solution of banded equations.
 
 **In place, without the interpreter's lock.** SciPy's own wrappers of `potrf` and `potri` keep the lock, so that models
 trained in threads would wait for each other. The functions behind them are called by their addresses: ctypes releases
 the lock. Where the library's integers are not C's `int` the wrappers are used: slower in threads, and equal. Matrices
 are C-ordered and hold their upper triangle, which Fortran sees as the lower one.
-
-**Solutions** of a x = b with a = L L'. A matrix that should be positive definite may not be, by rounding or because its
-data does not determine some of x. `least`, the smallest pivot, says what happens then:
-
-    least = 0     there is no solution, and None is returned
-    least > 0     a pivot below it is raised to it, as if that unknown were held by something stiff; there always is a
-                  solution, which is exact where no pivot was raised
-
-Kernels use the twins in `scalar_kernels`.
 """
 
 from __future__ import annotations
@@ -23,12 +14,10 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_solve
 
 from understudy.checks import Array
 from understudy.maths import jit
 
-KERNELS = "understudy.maths.scalar_kernels"
 _SIGNATURE = ("char *", "int *", "d *", "int *", "int *")  # uplo, n, a, lda, info
 
 
@@ -78,42 +67,7 @@ def _function(name: str) -> Callable[..., Any] | None:
     return kind(get_pointer(capsule, signature))
 
 
-def solve(a: Array, b: Array, least: float = 0.0) -> Array | None:
-    """x (N,) of a (N, N), of which the lower half is read, and b (N,); None where no finite solution exists."""
-    try:
-        factor = np.linalg.cholesky(a)
-        enough = bool((np.diag(factor) ** 2 >= least).all())
-    except np.linalg.LinAlgError:
-        enough = False
-    if not enough:
-        if least == 0.0:
-            return None
-        factor = _factorise_with_min_pivot(a, least)
-    with np.errstate(over="ignore", invalid="ignore"):
-        x: Array = cho_solve((factor, True), b, check_finite=False)
-    return x if np.isfinite(x).all() else None
-
-
-def _factorise_with_min_pivot(a: Array, least: float) -> Array:
-    """L (N, N) with pivots of at least `least`, column by column."""
-    factor = np.tril(a)
-    for j in range(len(factor)):
-        pivot = max(float(factor[j, j]), least)
-        factor[j, j] = np.sqrt(pivot)
-        column = factor[j + 1 :, j] = factor[j + 1 :, j] / np.sqrt(pivot)
-        factor[j + 1 :, j + 1 :] -= np.tril(np.outer(column, column))
-    return factor
-
-
 def solve_banded(bands: Array, b: Array) -> Array | None:
     """x with A x = b (n,) for the upper banded A (u + 1, n), or None where A is not positive definite."""
-    kernels = jit.kernels(KERNELS)
-    if kernels is not None:
-        x = b.copy()
-        return x if kernels.solve_banded(bands, x) else None
-    from scipy.linalg import LinAlgError, solveh_banded
-
-    try:
-        return np.asarray(solveh_banded(bands, b, check_finite=False))
-    except LinAlgError:
-        return None
+    x = b.copy()
+    return x if jit.kernels("understudy.maths.scalar_kernels").solve_banded(bands, x) else None

@@ -1,4 +1,4 @@
-"""Compiled twin of `transform.fit_rigid`: an angle in the plane, Horn's unit quaternion in space [Horn 1987]."""
+"""`transform.fit_rigid` for kernels: an angle in the plane, Horn's unit quaternion in space [Horn 1987]."""
 
 from __future__ import annotations
 

@@ -1,15 +1,17 @@
 """Compiled scalar routines that other kernels call.
 
-- `bezier_newton`: twin of `bezier.newton`, one equation after the other, each with as many steps as it needs.
-- `solve_cholesky`: twin of `cholesky.solve`, for kernels that solve many small systems of equations. Two rows are
-  computed at a time: their sums are independent, and the common factors are read once. That is a third to a half faster
-  than row by row, for 6 to 90 unknowns.
-- `solve_banded`: twin of `cholesky.solve_banded`.
-- `solve_box_qp_rows`: twin of `box_qp.solve_box_qp`, one right side after the other, with nothing allocated inside.
+- `bezier_newton_scalar`: `bezier.solve_unit` for one equation.
+- `solve_cholesky`: a x = b with a = L L', for kernels that solve many small systems of equations. Two rows are computed
+  at a time: their sums are independent, and the common factors are read once. That is a third to a half faster than row
+  by row, for 6 to 90 unknowns. A matrix that should be positive definite may not be, by rounding or because its data
+  does not determine some of x. With a smallest pivot `least` of 0 there is no solution then; above 0 a pivot below it
+  is raised to it, as if that unknown were held by something stiff, and the solution is exact where none was raised.
+- `solve_banded`: `cholesky.solve_banded`.
+- `solve_box_qp_rows`: `box_qp.solve_box_qp`, one right side after the other, with nothing allocated inside.
 - `scalar_exp`: exp for compiled loops that are to be vectorised, which a call of the C library's prevents. exp(x) = 2^n
   exp(r) with n = round(x / ln 2) and |r| <= ln 2 / 2, where the Taylor series of degree 12 is exact to half a unit of
   the last place (r^13 / 13! = 2e-16). Three times the speed of `math.exp` in a loop over an array.
-- `quaternion_from_matrix`: twin of `quaternion.from_matrix`; and other operations on single quaternions x, y, z, w.
+- `quaternion_from_matrix` and other operations on single quaternions x, y, z, w.
 """
 
 from __future__ import annotations
@@ -47,13 +49,6 @@ def bezier_newton_scalar(p1: float, p2: float, u: float, steps: int, step_end: f
         if abs(last) <= step_end:
             break
     return s
-
-
-@compile_kernel(nogil=True)
-def bezier_newton(p1: Array, p2: Array, u: Array, out: Array, steps: int, step_end: float, residual_end: float) -> None:
-    """Solve x(s) = u for each of p1, p2, u (N,) into out (N,)."""
-    for i in range(u.size):
-        out[i] = bezier_newton_scalar(p1[i], p2[i], u[i], steps, step_end, residual_end)
 
 
 @compile_kernel(nogil=True, fastmath=FASTMATH_FLAGS, error_model="numpy")

@@ -5,7 +5,7 @@ Names say which way a matrix goes: `world_from_joint = world_from_parent @ paren
 `fit_rigid` aligns points, as the landmarks of a face's region: Procrustes analysis without scale [Serra 2018, section
 4.1]. It minimises sum_i |R a_i + t - b_i|^2 over rotations R and shifts t: with both sets about their centres and
 H = sum_i a_i b_i^T = U S V^T, R = V diag(1, .., det(V U^T)) U^T. Weights (D = 1) are independent of each other, and are
-never shifted. The compiled twin is `rigid_fit_kernels.fit_rigid_single`.
+never shifted. Kernels call `rigid_fit_kernels.fit_rigid_single`.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import pytest
 from assets.members import actor_motion, actor_steps
 from assets.members.actor_motion import SIDES, actor_controls, leg_of, performed
 from assets.members.skeletons import actor_skeleton
-from understudy.character.kinematics import world_transforms_numpy
+from understudy.character.kinematics import world_transforms
 from understudy.checks import Array
 from understudy.maths import quaternion
 
@@ -27,7 +27,7 @@ def acted(name: str) -> tuple[dict[str, Array], Array, Array]:
     found = performed(values, BODY, RATE)
     places = np.tile(BODY.translations, (len(found.places), 1, 1))
     places[:, 0] = found.places
-    return values, world_transforms_numpy(BODY.parents, places, found.rotations), found.flying
+    return values, world_transforms(BODY.parents, places, found.rotations), found.flying
 
 
 @lru_cache(maxsize=1)
@@ -141,7 +141,7 @@ def test_a_mirrored_performance_is_the_mirror_image() -> None:
         found = performed({n: np.array([v]) for n, v in zip(controls.names, each)}, BODY, RATE)
         local = BODY.translations.copy()
         local[0] = found.places[0]
-        places.append(world_transforms_numpy(BODY.parents, local, found.rotations[0])[:, :3, 3])
+        places.append(world_transforms(BODY.parents, local, found.rotations[0])[:, :3, 3])
     twin = [BODY.index(_other(joint)) for joint in BODY.names]
     assert np.allclose(places[0][twin] * [-1, 1, 1], places[1], atol=1e-9)
 

@@ -13,7 +13,7 @@ from assets.sculpting import geometry
 from understudy import cast
 from understudy.cast import archive
 from understudy.character import Character, Part
-from understudy.character.kinematics import world_transforms_numpy
+from understudy.character.kinematics import world_transforms
 from understudy.maths import quaternion
 
 PARTS = ("Skin", "Lids", "Eyes", "Highlights", "LidShadow", "Fins", "Horns", "Spikes", "Teeth", "Tongue", "Plinth")
@@ -116,14 +116,14 @@ def test_the_jaw_takes_the_lower_lip_and_leaves_the_upper_one(dragon: Character)
 
 def test_the_bind_pose_is_the_rest_pose(dragon: Character) -> None:
     s = dragon.skeleton
-    rest = world_transforms_numpy(s.parents, s.translations, s.rotations, s.scales)
+    rest = world_transforms(s.parents, s.translations, s.rotations, s.scales)
     for p in dragon.parts:
         assert np.allclose(rest[p.skin.joints] @ p.skin.inverse_binds, np.eye(4), atol=1e-12)
 
 
 def test_joints_have_the_worlds_axes_but_for_the_lids(dragon: Character) -> None:
     s = dragon.skeleton
-    rest = world_transforms_numpy(s.parents, s.translations, s.rotations, s.scales)
+    rest = world_transforms(s.parents, s.translations, s.rotations, s.scales)
     for name, matrix in zip(s.names, rest):
         if name.startswith("Lid"):
             assert np.allclose(matrix[:3, :3], measures.lid_axes(name[-1]), atol=1e-9)
@@ -138,7 +138,7 @@ def test_a_positive_turn_about_x_closes_the_upper_lid(dragon: Character, side: s
     rotations = s.rotations.copy()
     joint = s.index(f"LidUpper.{side}")
     rotations[joint] = quaternion.multiply(rotations[joint], quaternion.from_axis_angle([1.0, 0, 0], 0.5))
-    bones = world_transforms_numpy(s.parents, s.translations, rotations, s.scales)
+    bones = world_transforms(s.parents, s.translations, rotations, s.scales)
     lid = part(dragon, "Lids")
     chosen = weights_on(dragon, "Lids", f"LidUpper.{side}") == 1
     points = np.concatenate([lid.mesh.vertices[chosen], np.ones((chosen.sum(), 1))], axis=1)

@@ -46,6 +46,14 @@ def displacement(points: ArrayLike, low: ArrayLike, high: ArrayLike, offsets: Ar
     return result[0] if single else result
 
 
+def basis(u: Array, count: int) -> Array:
+    """(..., count) the weight B(u - i) of each point at u (...), in cells from the face."""
+    t = np.asarray(u)[..., None] - np.arange(count)
+    inside = [(t >= 0) & (t < 1), (t >= 1) & (t < 2), (t >= 2) & (t < 3)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.select(inside, [t * t / 2, (-2 * t * t + 6 * t - 3) / 2, (3 - t) ** 2 / 2], 0.0)
+
+
 def lattice_points(low: ArrayLike, high: ArrayLike, counts: tuple[int, int, int]) -> Array:
     """(nx, ny, nz, 3) positions of the points: the middle of their support."""
     start, size = np.asarray(low, np.float64), cell_size(low, high, counts)

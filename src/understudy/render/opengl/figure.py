@@ -12,13 +12,11 @@ from typing import Any
 import numpy as np
 
 from understudy.checks import Array
-from understudy.maths import jit
 from understudy.render.camera import Camera
 from understudy.render.frame import Overlays, RenderFrame, RenderPart
 from understudy.render.opengl.device import LIT_PROGRAMS, TEXTURE_SLOTS, GpuMesh, Programs
 from understudy.render.scene import Lights, SurfaceFinish
 
-KERNELS = "understudy.render.opengl.tile_kernels"
 TILE_PIXELS = 8  # a side; 16 would shade a twentieth more pixels
 NO_GROUND_HEIGHT = -1e30  # height of a ground that hides nothing
 OCCLUSION_SIZE_RATIO = 0.06  # radius of ambient occlusion, of the figure's size
@@ -265,8 +263,6 @@ def find_touched_tiles(parts: Iterable[RenderPart], camera: Camera, size: tuple[
     touched = np.zeros([-(-extent // TILE_PIXELS) for extent in size[::-1]], bool)
     matrix = camera.clip_from_world.astype(np.float32)[(0, 1, 3), :]
     half = 0.5 * np.array(size, np.float32)
-    kernels = jit.kernels(KERNELS)
-    mark = mark_tiles_numpy if kernels is None else kernels.mark_tiles
     for part in parts:
         if not len(part.surface.triangles):
             continue
@@ -280,21 +276,27 @@ def find_touched_tiles(parts: Iterable[RenderPart], camera: Camera, size: tuple[
         low, high = (
             np.floor((place + margin) * np.float32(1.0 / TILE_PIXELS)).astype(np.int32) for margin in (-1.0, 1.0)
         )
-        mark(low, high, part.surface.triangles, touched)
+        mark_tiles(low, high, part.surface.triangles, touched)
     return np.argwhere(touched)[:, ::-1]
 
 
-def mark_tiles_numpy(low: Array, high: Array, triangles: Array, touched: Array) -> None:
+def mark_tiles(low: Array, high: Array, triangles: Array, touched: Array) -> None:
     """Set touched (rows, columns) where a triangle's box, from its corners' lowest to highest tile (V, 2), lies.
 
     A box adds one to its rectangle of tiles: its corners are written into a table of differences, and summing the table
     up along both axes gives the count for each tile.
     """
     rows, columns = touched.shape
-    limit = np.array([columns, rows])
-    first = np.clip(low[triangles].min(axis=1), 0, limit)
-    last = np.clip(high[triangles].max(axis=1) + 1, 0, limit)
-    table = np.zeros((rows + 1, columns + 1), np.int64)
-    for x, y, sign in ((first, first, 1), (last, first, -1), (first, last, -1), (last, last, 1)):
-        np.add.at(table, (y[:, 1], x[:, 0]), sign)
-    touched |= table.cumsum(axis=0).cumsum(axis=1)[:rows, :columns] > 0
+    a, b, c = triangles.T
+    x, y = (
+        (
+            np.clip(np.minimum(np.minimum(low[a, i], low[b, i]), low[c, i]), 0, extent),
+            np.clip(np.maximum(np.maximum(high[a, i], high[b, i]), high[c, i]) + 1, 0, extent),
+        )
+        for i, extent in enumerate((columns, rows))
+    )
+    width, size = columns + 1, (rows + 1) * (columns + 1)
+    table = np.zeros(size, np.int64)
+    for first, second, sign in ((0, 0, 1), (1, 0, -1), (0, 1, -1), (1, 1, 1)):
+        table += sign * np.bincount(y[second] * width + x[first], minlength=size)
+    touched |= table.reshape(rows + 1, width).cumsum(axis=0).cumsum(axis=1)[:rows, :columns] > 0

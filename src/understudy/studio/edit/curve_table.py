@@ -141,11 +141,8 @@ class PointTracks:
 
 def _quaternions(turns: Array) -> Array:
     """(N, 4) of rotation matrices (N, 3, 3)."""
-    kernels = jit.kernels("understudy.maths.scalar_kernels")
-    if kernels is None:
-        return quaternion.from_matrix(turns)
     result = np.empty((len(turns), 4))
-    kernels.quaternion_from_matrix(turns, result)
+    jit.kernels("understudy.maths.scalar_kernels").quaternion_from_matrix(turns, result)
     return result
 
 

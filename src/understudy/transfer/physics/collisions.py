@@ -96,10 +96,7 @@ def find_capsule_contacts(capsules: Capsules, world: Array) -> CapsuleContacts:
     end = np.ascontiguousarray(np.einsum("flij,lj->fli", frames[..., :3, :3], capsules.tips) + start)
     distance = np.empty((len(world), len(capsules.first)))
     normal = np.empty((*distance.shape, 3))
-    kernels = jit.kernels(KERNELS)
-    (distances_numpy if kernels is None else kernels.distances)(
-        start, end, capsules.first, capsules.second, distance, normal
-    )
+    jit.kernels(KERNELS).distances(start, end, capsules.first, capsules.second, distance, normal)
     depth = capsules.radii[capsules.first] + capsules.radii[capsules.second] - distance
     below = capsules.radii - np.minimum(start[..., 1], end[..., 1])
     return CapsuleContacts(depth, normal, below)
@@ -206,21 +203,3 @@ def _collidable_pairs(links: Links) -> tuple[Array, Array]:
                 first.append(a)
                 second.append(b)
     return np.array(first, np.int64), np.array(second, np.int64)
-
-
-def distances_numpy(start: Array, end: Array, first: Array, second: Array, distance: Array, normal: Array) -> None:
-    """Distances of pairs (C,) of segments from (F, L, 3) to (F, L, 3) [Ericson 2005, 5.1.9]; the kernel's twin."""
-    p, q = start[:, first], start[:, second]
-    d1, d2, r = end[:, first] - p, end[:, second] - q, p - q
-    a, e, f = vector.dot(d1, d1), vector.dot(d2, d2), vector.dot(d2, r)
-    c, b = vector.dot(d1, r), vector.dot(d1, d2)
-    denominator = a * e - b * b
-    tiny = 1e-18
-    s = np.where(denominator > tiny, np.clip((b * f - c * e) / np.maximum(denominator, tiny), 0, 1), 0.0)
-    t = (b * s + f) / np.maximum(e, tiny)
-    s = np.where(t < 0, np.clip(-c / np.maximum(a, tiny), 0, 1), s)
-    s = np.where(t > 1, np.clip((b - c) / np.maximum(a, tiny), 0, 1), s)
-    t = np.clip(t, 0, 1)
-    between = r + s[..., None] * d1 - t[..., None] * d2
-    distance[...] = vector.length(between)
-    normal[...] = vector.normalise(between, otherwise=(0.0, 1.0, 0.0))

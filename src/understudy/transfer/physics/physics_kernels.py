@@ -1,8 +1,8 @@
 """Compiled loops of `collisions`, `dynamics` and `spring_limbs`.
 
-distances    segments of capsules; NumPy twin `collisions.distances_numpy`
-gather       matrices of frames to the banded matrix of the Gaussians' weights; twin `RadialBasis.banded_matrix_numpy`
-swing        springs of one limb; twin `spring_limbs.swing_numpy`
+distances    segments of capsules: `collisions`
+gather       matrices of frames to the banded matrix of the Gaussians' weights: `RadialBasis.banded_matrix`
+swing        springs of one limb: `spring_limbs`
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def swing(
     least_cosine: float,
     out: Array,
 ) -> None:
-    """All frames of one limb, see `swing_numpy`."""
+    """All frames of one limb, see `spring_limbs`."""
     count = goals.shape[1]
     tips, speeds, before = np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3))
     turn, local, wanted, turned, back = np.empty(4), np.empty(4), np.empty(4), np.empty(4), np.empty(4)

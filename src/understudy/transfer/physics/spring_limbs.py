@@ -37,7 +37,7 @@ from understudy.character.body.limbs import links_of, mirror_names
 from understudy.character.body.poses import PoseSequence, sample_poses, squared_pose_distances
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.maths import jit, quaternion, vector
+from understudy.maths import jit, quaternion
 from understudy.transfer.pairs import PosePairs
 
 LYING_HEIGHT_LENGTH_RATIO = 0.03  # height of the middle of a limb that lies on the floor, over its length
@@ -218,9 +218,8 @@ def _swing_chain(poses: PoseSequence, limb: SpringLimb, chain: list[int], loose:
         limb.sag * GRAVITY_VECTOR_M_S2,
         float(np.cos(MAX_SWING_RAD)),
     )
-    kernels = jit.kernels(KERNELS)
     simulated = np.empty_like(goals)
-    (swing_numpy if kernels is None else kernels.swing)(*inputs, rates, *settings, simulated)
+    jit.kernels(KERNELS).swing(*inputs, rates, *settings, simulated)
     swung = quaternion.slerp(goals, simulated, loose[:, None] * _swing_shares(goals, simulated, limb.most))
     lowest = float(_rest(skeleton)[chain, 1, 3].min())
     lying = lift_over_floor(turns, starts, swung, bones * sizes[:, None], offsets, skeleton.rotations[chain], lowest)
@@ -257,9 +256,7 @@ def _sizes(skeleton: Skeleton, chain: list[int]) -> Array:
 
 def _rest(skeleton: Skeleton) -> Array:
     """(J, 4, 4) world transforms at rest."""
-    return kinematics.world_transforms_numpy(
-        skeleton.parents, skeleton.translations, skeleton.rotations, skeleton.scales
-    )
+    return kinematics.world_transforms(skeleton.parents, skeleton.translations, skeleton.rotations, skeleton.scales)
 
 
 def lift_over_floor(
@@ -306,62 +303,3 @@ def _direction(rest: Array, bones: Array) -> Array:
         turn = quaternion.multiply(turn, rotation)
         total = total + quaternion.rotate(turn, bone)
     return total
-
-
-def swing_numpy(
-    turns: Array,  # (F, 4) world rotation of the limb's parent
-    starts: Array,  # (F, 3) where the limb begins, world
-    goals: Array,  # (F, n, 4) local rotations
-    bones: Array,  # (n, 3) joint to tip, metres in the joint's frame
-    offsets: Array,  # (n, 3) from the joint before, metres in that joint's frame
-    rates: Array,  # (n,) w
-    h: float,
-    steps: int,
-    damping: float,
-    gravity: Array,  # (3,)
-    least_cosine: float,
-    out: Array,  # (F, n, 4) local rotations
-) -> None:
-    """The kernel's twin: the same steps, a joint at a time."""
-    count = goals.shape[1]
-    tips, speeds, before = np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3))
-    for f in range(len(goals)):
-        for step in range(steps if f else 1):
-            share = (step + 1) / steps if f else 1.0
-            last = max(f - 1, 0)
-            turn = quaternion.slerp(turns[last], turns[f], share)
-            place = starts[last] + share * (starts[f] - starts[last])
-            for i in range(count):
-                local = quaternion.slerp(goals[last, i], goals[f, i], share)
-                if i:
-                    place = place + quaternion.rotate(turn, offsets[i])
-                wanted = quaternion.multiply(turn, local)
-                bone = quaternion.rotate(wanted, bones[i])
-                goal = place + bone
-                if f == 0:
-                    tips[i], speeds[i] = goal, 0.0
-                else:
-                    pull = rates[i] ** 2 * (goal - tips[i]) + gravity
-                    pull += 2 * damping * rates[i] * ((goal - before[i]) / h - speeds[i])
-                    speeds[i] = speeds[i] + h * pull
-                    old = tips[i].copy()
-                    away = vector.normalise(old + h * speeds[i] - place) * np.linalg.norm(bone)
-                    tips[i] = place + _clamp_angle(away, bone, least_cosine)
-                    speeds[i] = (tips[i] - old) / h
-                before[i] = goal
-                turned = quaternion.multiply(quaternion.from_two_vectors(bone, tips[i] - place), wanted)
-                out[f, i] = quaternion.multiply(quaternion.conjugate(turn), turned)
-                turn = turned
-
-
-def _clamp_angle(away: Array, bone: Array, least_cosine: float) -> Array:
-    """`away` (3,), turned towards `bone` (3,) until the angle between them is allowed; both have one length."""
-    square = float(bone @ bone)
-    cosine = float(away @ bone) / max(square, 1e-24)
-    if cosine >= least_cosine:
-        return away
-    aside = away - cosine * bone
-    size = float(np.linalg.norm(aside))
-    if size < 1e-12:
-        return bone
-    return np.asarray(least_cosine * bone + np.sqrt((1 - least_cosine**2) * square) / size * aside)
