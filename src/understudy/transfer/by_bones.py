@@ -21,10 +21,13 @@ from typing import Any
 
 from understudy import schema
 from understudy.character import Asset, Character
+from understudy.character.body.contacts import ContactPhases
+from understudy.character.body.mass import Body, body_height, body_of
 from understudy.character.body.poses import PoseSequence, clip_of
 from understudy.errors import InvalidInput
 from understudy.files import read_text
 from understudy.transfer.bone_map import BoneMap, bone_map
+from understudy.transfer.humanoid import humanoid_schedule, solve_humanoid
 from understudy.transfer.pipeline import TransferResult
 from understudy.transfer.retarget import retarget, size_ratio
 from understudy.transfer.source import SourceMotion
@@ -82,6 +85,8 @@ def transfer_by_bones(
     target: Character | BoneMap,
     *,
     size: float | None = None,
+    physics: bool = True,
+    body: Body | None = None,
 ) -> TransferResult:
     """A motion on another body with the same bones.
 
@@ -90,9 +95,11 @@ def transfer_by_bones(
         performer: The body that the motion is of, or its bones.
         target: The body that is to move, or its bones.
         size: Ratio of the sizes; None: that of the leg lengths.
+        physics: Whether contacts are kept, and the motion obeys gravity (`humanoid`).
+        body: The masses of the target; None: from its skin.
 
     Returns:
-        The animation, with the plain retarget as the step "retargeted".
+        The animation, with the plain retarget as the step "retargeted" and the solved motion as "solved".
 
     Raises:
         InvalidInput: If one of the bodies lacks arms, legs or hips.
@@ -107,6 +114,15 @@ def transfer_by_bones(
     poses = retarget(source.poses, performer, target, size=ratio)
     seconds = {"retarget": time.process_time() - began}
     steps: dict[str, PoseSequence] = {"retargeted": poses}
+    phases: ContactPhases | None = None
+    if physics and len(poses) > 2:
+        source_body = body_of(performer.character)
+        height = body_height(source_body, source.poses)
+        schedule = humanoid_schedule(source.poses, performer, source_body, height)
+        body = body_of(target.character) if body is None else body
+        solved = solve_humanoid(poses, target, body, schedule, ratio)
+        poses, phases = steps.setdefault("solved", solved.poses), schedule.phases
+        seconds["physics"] = time.process_time() - began - seconds["retarget"]
     report = {
         "motion": source.name,
         "character": target.character.name,
@@ -121,7 +137,9 @@ def transfer_by_bones(
         "source_bones": map_report(performer),
         "notes": list(source.notes),
     }
-    return TransferResult(poses, clip_of(poses, source.name, source.start), steps, seconds=seconds, report=report)
+    return TransferResult(
+        poses, clip_of(poses, source.name, source.start), steps, phases=phases, seconds=seconds, report=report
+    )
 
 
 def map_report(bones: BoneMap) -> dict[str, Any]:

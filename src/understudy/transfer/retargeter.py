@@ -208,7 +208,7 @@ class Retargeter(Estimator):
                 raise InvalidInput("without pairs, a motion should come with its character: give the asset or its file")
             asset = motion if isinstance(motion, Asset) else open_asset(motion)
             source = source_of(asset, clip, rate=rate)
-            return transfer_by_bones(source, performer_of(asset, source), self.target)
+            return transfer_by_bones(source, performer_of(asset, source), self.target, physics=self.physics)
         body = None
         if isinstance(motion, SourceMotion):
             source = motion

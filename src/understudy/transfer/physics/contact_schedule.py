@@ -3,8 +3,8 @@
 Contacts are found by height and speed (`character.body.contacts`). What that misses or invents is settled by the centre
 of mass c of the source, because gravity cannot be missed:
 
-    flight     nothing is down, and c falls, at more than half of g in the middle of the gap. At its ends the floor
-               still pushes where c does not fall: what was down stays down there
+    flight     nothing is down, no foot is at the floor, and c falls, at more than half of g in the middle of the gap.
+               At its ends the floor still pushes where c does not fall: what was down stays down there
     footstep   nothing is down, and c does not fall: the foot that is lowest and slowest was missed, and is put down
     unknown    nothing is down, c does not fall and no foot is low: something else carries the body (a roll, a chair),
                and no force can be told
@@ -26,6 +26,7 @@ from understudy.maths.resample import gaussian_smooth
 from understudy.transfer.physics.momentum import GRAVITY_M_S2, mass_motion
 
 MIN_FLIGHT_SECONDS = 0.08
+MIN_CLEARANCE_RATIO = 0.015  # of the height: both feet rise by more in a flight; dancers shuffle below it
 MIN_FALL_G = 0.5  # of g: acceleration of the centre of mass downwards in the middle of a flight
 MAX_FALL_G = 1.2  # of g: no flight falls faster, but for errors of the capture
 PUSH_FALL_G = 0.6  # of g: at the ends of a flight the floor still pushes below this
@@ -109,7 +110,8 @@ def find_schedule(
     for a, b in runs(np.asarray(~down.any(axis=1))):
         quarter = (b - a) // 4
         middle = falls[a + quarter : max(b - quarter, a + 1)]
-        if b - a >= MIN_FLIGHT_SECONDS * rate and np.median(middle) > MIN_FALL_G:
+        clear = above[a:b, is_foot].min(axis=1, initial=np.inf).max() > MIN_CLEARANCE_RATIO * height
+        if clear and b - a >= MIN_FLIGHT_SECONDS * rate and np.median(middle) > MIN_FALL_G:
             low = above < MAX_PUSH_HEIGHT_RATIO * height
             while 0 < a < b and falls[a] < PUSH_FALL_G:
                 down[a] |= down[a - 1] & low[a]
