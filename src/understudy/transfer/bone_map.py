@@ -42,6 +42,8 @@ MIRROR_SIZE_RATIO = 0.1  # of the size: a joint this near to the mirror image of
 MIN_LIMB_SIZE_RATIO = 0.15  # of the height: a shorter chain is an ear or a finger
 MIN_BONE_SIZE_RATIO = 0.005  # of the size: two bones of a limb whose joints are nearer are one
 MAX_ANKLE_HEIGHT_RATIO = 0.3  # of the height of the hips: an ankle is lower
+MAX_SHIN_SLOPE = 0.5  # of its length that a shin does not go down
+COLLAR_RATIO = 0.6  # of the next bone: a first bone of an arm that is shorter is a collar bone
 MIN_TRUNK_RISE_RATIO = 0.5  # of its length: the trunk of a person rises more, that of an animal on all fours less
 SOLE_DIRECTIONS = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0) for z in (-1, 0, 1) if x or y or z], float)
 MIN_HAND_HEIGHT_RATIO = 0.25  # of the height of the hips: a person's hands hang higher at rest
@@ -201,10 +203,18 @@ class _Finder:
         self.parents = self.skeleton.parents
         self.named = [read_bone_name(name) for name in self.skeleton.names]
         count = len(self.skeleton)
-        carrying = joints_with_skin(character) if character.vertex_count else np.zeros(count, bool)
-        if not carrying.any():
-            carrying = np.zeros(count, bool)
-            carrying[[j for j in map(int, character.joints) if self.named[j].part != "Control"]] = True
+        bones = np.zeros(count, bool)  # joints, and not nodes of meshes that hang on them
+        bones[character.joints] = True
+        carrying = np.zeros(count, bool)
+        if character.vertex_count and any(not part.skin.is_rigid for part in character.parts):
+            for joint in np.flatnonzero(joints_with_skin(character)).tolist():
+                carrying[next((j for j in self.skeleton.ancestors(joint) if bones[j]), joint)] = True
+        else:
+            trees = [self.skeleton.ancestors(j)[-1] for j in range(count)]  # of targets and the like, beside the body
+            largest = max(set(trees), key=trees.count)
+            carrying[
+                [j for j in np.flatnonzero(bones).tolist() if self.named[j].part != "Control" and trees[j] == largest]
+            ] = True
         self.carrying = carrying
         self.deforms = carrying.copy()  # carries something, or has a joint below it that does
         for joint in range(count - 1, -1, -1):
@@ -430,8 +440,9 @@ class _Finder:
         if line and top not in line:  # arms that hang beside the trunk
             top = next((j for j in line if self.named[j].part != "Neck"), top)
         neck = line[: line.index(top)][::-1] if top in line else []
-        while neck and self.named[neck[0]].part == "Spine":  # the arms leave the trunk below its top
-            top, neck = neck[0], neck[1:]
+        first = next((i for i, j in enumerate(neck) if self.named[j].part == "Neck"), 0)
+        if first:  # the arms leave the trunk below its top
+            top, neck = neck[first - 1], neck[first:]
         chain = self.skeleton.ancestors(top)
         taken = set(self.bones.values()) - {self.bones.get(bone) for bone in (*TRUNK, "Neck")}
         if hips in chain:
@@ -469,6 +480,8 @@ class _Finder:
 
     def _missing(self, bones: Mapping[str, int], spine: list[int], axes: Array) -> tuple[str, ...]:
         """What a human body has and these bones lack; a body without arms has at least a trunk, a neck and a head."""
+        if any(name.is_animal for name in self.named):
+            return ("arms (it has fore and hind legs)",)
         missing = [] if "Hips" in bones else ["hips"]
         for side in SIDES:
             missing += [f"the {side.lower()} leg"] if any(side + bone not in bones for bone in LEG) else []
@@ -477,8 +490,6 @@ class _Finder:
             missing += [f"the {side.lower()} arm" for side in arms]
         if missing:
             return tuple(missing)
-        if any(name.is_animal for name in self.named):
-            return ("arms (it has fore and hind legs)",)
         up = axes[:, 1]
         tops = [bones[bone] for bone in ("LeftUpperArm", "RightUpperArm", "Head") if bone in bones]
         hips = np.mean([self.places[bones[side + "UpperLeg"]] for side in SIDES], axis=0)
@@ -544,7 +555,11 @@ class _Shape:
             return {}
         hip = float(np.mean([self.places[path[0], 1] for path in legs]))
         others = [pair for pair in pairs if pair is not legs and self._top(pair) > hip + 0.05 * self.height]
-        arms = max(others, key=lambda pair: self.reach[pair[0][0]], default=None)
+        longest = max((self.reach[pair[0][0]] for pair in others), default=0.0)
+        others = [pair for pair in others if self.reach[pair[0][0]] > 0.5 * longest]
+        arms = min(others, key=self._top, default=None)  # ears are above
+        if any(pair is not legs and self._top(pair) <= hip + 0.05 * self.height for pair in self._long(pairs, legs)):
+            return {}  # more than two legs
         bones: dict[str, int] = {}
         sides = self._sides(legs)
         for side, path in zip(sides, legs):
@@ -581,6 +596,12 @@ class _Shape:
                 pairs.append((self._path(a), self._path(best)))
         return pairs
 
+    def _long(
+        self, pairs: list[tuple[list[int], list[int]]], legs: tuple[list[int], list[int]]
+    ) -> list[tuple[list[int], list[int]]]:
+        """The pairs that reach at least half as far as the legs."""
+        return [pair for pair in pairs if self.reach[pair[0][0]] > 0.5 * self.reach[legs[0][0]]]
+
     def _path(self, top: int) -> list[int]:
         """From a joint along the branch that reaches furthest."""
         path = [top]
@@ -593,12 +614,12 @@ class _Shape:
         return float(np.mean([self.places[path[0], 1] for path in pair]))
 
     def _legs(self, pairs: list[tuple[list[int], list[int]]]) -> tuple[list[int], list[int]] | None:
-        """The pair that ends lowest, of those that go down by a fifth of the height."""
+        """The pair that ends lowest, of those that go down by a tenth of the height."""
 
         def end(pair: tuple[list[int], list[int]]) -> float:
-            return float(np.mean([self.places[path, 1].min() for path in pair]))
+            return float(np.mean([max(self.places[p, 1].min() - self.reach[p[-1]], self.floor) for p in pair]))
 
-        legs = [pair for pair in pairs if self._top(pair) - end(pair) > 0.2 * self.height]
+        legs = [pair for pair in pairs if self._top(pair) - end(pair) > 0.1 * self.height]
         return min(legs, key=end, default=None)
 
     def _leg(self, path: list[int]) -> list[int]:
@@ -608,20 +629,26 @@ class _Shape:
         if len(path) < 3:
             return path
         hip_height = float(self.places[path[0], 1]) - self.floor
-        best, least = (0, 1, 2), np.inf
+        best, least, slope = (0, 1, 2), np.inf, 1.0
         for hip in range(len(path) - 2):
             for knee in range(hip + 1, len(path) - 1):
                 for ankle in range(knee + 1, len(path)):
                     low = float(self.places[path[ankle], 1]) - self.floor < MAX_ANKLE_HEIGHT_RATIO * hip_height
-                    cost = _segment_cost(lengths, hip, knee, ankle) + (not low)
-                    best, least = ((hip, knee, ankle), cost) if cost < least else (best, least)
+                    drop = float(self.places[path[knee], 1] - self.places[path[ankle], 1])
+                    level = 1 - drop / max(lengths[ankle] - lengths[knee], 1e-12)  # a shin goes down, a foot forward
+                    cost = _segment_cost(lengths, hip, knee, ankle, above=1.5) + (not low) + 3 * level
+                    if cost < least:
+                        best, least, slope = (hip, knee, ankle), cost, level
         hip, knee, ankle = best
+        if slope > MAX_SHIN_SLOPE:  # a leg of one joint and a foot
+            return path[:2]
         return [path[hip], path[knee], path[ankle], *path[ankle + 1 : ankle + 2]]
 
     def _with_detached_foot(self, path: list[int]) -> list[int]:
         """The path with a foot that hangs on another joint, below the end of the path."""
         end = self.places[path[-1]]
-        if len(path) > 3 or end[1] - self.floor < 0.1 * self.height:
+        hip_height = self.places[path[0], 1] - self.floor
+        if len(path) > 3 or end[1] - self.floor < MAX_ANKLE_HEIGHT_RATIO * hip_height:
             return path
         free = [
             j
@@ -645,10 +672,11 @@ class _Shape:
         if len(path) < 3:
             return dict(zip(("UpperArm", "LowerArm"), path))
         best, least = (0, 1, 2), np.inf
-        for upper in range(min(end - 2, 3)):
+        collar = end > 3 and lengths[1] < COLLAR_RATIO * (lengths[2] - lengths[1])
+        for upper in range(int(collar), min(end - 2, 3)):
             for lower in range(upper + 1, end - 1):
-                for hand in range(lower + 1, end) if parting is None else [parting]:
-                    cost = _segment_cost(lengths[:end], upper, lower, hand)
+                for hand in range(lower + 1, end):
+                    cost = _segment_cost(lengths[:end], upper, lower, hand) - 0.1 * (hand == parting)
                     best, least = ((upper, lower, hand), cost) if cost < least else (best, least)
         upper, lower, hand = best
         limb = {"UpperArm": path[upper], "LowerArm": path[lower], "Hand": path[hand]}
@@ -674,13 +702,16 @@ class _Shape:
         return ("Left", "Right") if left[self.axis] > 0 else ("Right", "Left")
 
 
-def _segment_cost(lengths: Array, first: int, middle: int, last: int) -> float:
-    """How unlike a limb three joints of a path are: unequal segments, and parts of the path that are left over."""
+def _segment_cost(lengths: Array, first: int, middle: int, last: int, above: float = 0.5) -> float:
+    """How unlike a limb three joints of a path are: unequal segments, and parts of the path that are left over.
+
+    `above` weighs what is left over before the first joint: a collar bone is common, a second hip joint is not.
+    """
     upper, lower = lengths[middle] - lengths[first], lengths[last] - lengths[middle]
     if min(upper, lower) <= 0:
         return float(np.inf)
-    left_over = (lengths[first] + lengths[-1] - lengths[last]) / lengths[-1]
-    return abs(float(np.log(upper / lower))) + 0.5 * float(left_over)
+    left_over = (above * lengths[first] + 0.5 * (lengths[-1] - lengths[last])) / lengths[-1]
+    return abs(float(np.log(upper / lower))) + float(left_over)
 
 
 def _detached_joints(found: BoneMap) -> dict[int, int]:
