@@ -223,7 +223,15 @@ def _transfer_clips_by_bones(
         if progress is not None:
             progress(number, len(motions))
         try:
-            done = transfer_by_bones(source, performer, target, size=request.size, physics=request.physics)
+            done = transfer_by_bones(
+                source,
+                performer,
+                target,
+                size=request.size,
+                physics=request.physics,
+                contact_points=request.contact_points,
+                contacts=request.contacts,
+            )
         except UnderstudyError as error:  # one bad clip does not refuse a file
             errors.append(f"clip {name!r} was left out: {error}")
             continue

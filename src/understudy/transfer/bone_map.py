@@ -27,6 +27,7 @@ import numpy as np
 from understudy.character import Character, Skeleton
 from understudy.character.body.bone_names import FINGERS, SEGMENTS, BoneName, read_bone_name
 from understudy.character.body.limbs import bone_ends, joints_with_skin
+from understudy.character.body.mass import Body, body_of
 from understudy.character.body.volume import bind_worlds, rest_surface, vertex_owners
 from understudy.checks import Array
 from understudy.errors import InvalidInput
@@ -117,6 +118,11 @@ class BoneMap:
             if all(side + bone in bones for bone in LEG)
         ]
         return float(np.mean(lengths)) if lengths else 0.0
+
+    @cached_property
+    def body(self) -> Body:
+        """Masses and contact points."""
+        return body_of(self.character)
 
     @cached_property
     def floor(self) -> float:

@@ -1,7 +1,8 @@
 """Transfer by bones: a person's motion on any body with arms and legs, without pose pairs.
 
-The bones of both bodies are found (`bone_map`), the motion is put onto the target (`retarget`), and the report says
-which joint was taken for which bone, how sure that is, and what the ratio of the sizes is. All of it can be given:
+The bones of both bodies are found (`bone_map`), the motion is put onto the target (`retarget`), and one solve keeps its
+contacts, momenta and flights (`humanoid`). The report says which joint was taken for which bone, how sure that is, what
+the ratio of the sizes is, and when which contact is down. All of it can be given:
 
     [bones]                          # a file for --map, with Unity's names of bones; "" takes a bone away
     LeftFoot = "Foot.L"
@@ -14,19 +15,21 @@ which joint was taken for which bone, how sure that is, and what the ratio of th
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from understudy import schema
+import numpy as np
+
+from understudy import checks, schema
 from understudy.character import Asset, Character
-from understudy.character.body.contacts import ContactPhases
-from understudy.character.body.mass import Body, body_height, body_of
-from understudy.character.body.poses import PoseSequence, clip_of
+from understudy.character.body.contacts import ContactPhases, read_phases
+from understudy.character.body.mass import body_height
+from understudy.character.body.poses import clip_of
 from understudy.errors import InvalidInput
 from understudy.files import read_text
-from understudy.transfer.bone_map import BoneMap, bone_map
+from understudy.transfer.bone_map import SIDES, BoneMap, bone_map
 from understudy.transfer.humanoid import humanoid_schedule, solve_humanoid
 from understudy.transfer.pipeline import TransferResult
 from understudy.transfer.retarget import retarget, size_ratio
@@ -86,7 +89,8 @@ def transfer_by_bones(
     *,
     size: float | None = None,
     physics: bool = True,
-    body: Body | None = None,
+    contact_points: Sequence[str] = (),
+    contacts: str | Path | None = None,
 ) -> TransferResult:
     """A motion on another body with the same bones.
 
@@ -95,11 +99,12 @@ def transfer_by_bones(
         performer: The body that the motion is of, or its bones.
         target: The body that is to move, or its bones.
         size: Ratio of the sizes; None: that of the leg lengths.
-        physics: Whether contacts are kept, and the motion obeys gravity (`humanoid`).
-        body: The masses of the target; None: from its skin.
+        physics: Whether feet are kept where they stand, and momenta and flights are those of the source.
+        contact_points: Joints of feet, hands or shins that may be in contact with the floor; empty: all.
+        contacts: A TOML file of contact phases, in place of those that are found; names as in the report.
 
     Returns:
-        The animation, with the plain retarget as the step "retargeted" and the solved motion as "solved".
+        The animation, with the plain retarget as the step "retargeted".
 
     Raises:
         InvalidInput: If one of the bodies lacks arms, legs or hips.
@@ -108,21 +113,23 @@ def transfer_by_bones(
     target = target if isinstance(target, BoneMap) else bone_map(target)
     performer.require()
     target.require()
-    assert source.poses is not None  # as `performer_of` checks
-    began = time.process_time()
-    ratio = size_ratio(performer, target) if size is None else size
+    if source.poses is None:
+        raise InvalidInput(f"the motion {source.name!r} is of bare markers, which have no bones")
+    clock = {"start": time.process_time()}
+    ratio = size_ratio(performer, target) if size is None else checks.positive(size, "size")
     poses = retarget(source.poses, performer, target, size=ratio)
-    seconds = {"retarget": time.process_time() - began}
-    steps: dict[str, PoseSequence] = {"retargeted": poses}
-    phases: ContactPhases | None = None
-    if physics and len(poses) > 2:
-        source_body = body_of(performer.character)
-        height = body_height(source_body, source.poses)
-        schedule = humanoid_schedule(source.poses, performer, source_body, height)
-        body = body_of(target.character) if body is None else body
-        solved = solve_humanoid(poses, target, body, schedule, ratio)
-        poses, phases = steps.setdefault("solved", solved.poses), schedule.phases
-        seconds["physics"] = time.process_time() - began - seconds["retarget"]
+    steps = {"retargeted": poses}
+    clock["retarget"] = time.process_time()
+    phases = None
+    if physics:
+        height = body_height(performer.body, source.poses)
+        schedule = humanoid_schedule(source.poses, performer, performer.body, height)
+        phases = _edit_phases(schedule.phases, source, target, contact_points, contacts)
+        solution = solve_humanoid(poses, target, target.body, replace(schedule, phases=phases), ratio)
+        poses = steps["solved"] = solution.poses
+        clock["physics"] = time.process_time()
+    seconds = {step: clock[step] - before for before, step in zip(clock.values(), list(clock)[1:])}
+    spans = {} if phases is None else phases.spans(source.rate, source.start)
     report = {
         "motion": source.name,
         "character": target.character.name,
@@ -135,11 +142,38 @@ def transfer_by_bones(
         "size": round(ratio, 4),
         "bones": map_report(target),
         "source_bones": map_report(performer),
+        "contacts": {name: [[round(a, 4), round(b, 4)] for a, b in rows] for name, rows in spans.items()},
         "notes": list(source.notes),
     }
-    return TransferResult(
-        poses, clip_of(poses, source.name, source.start), steps, phases=phases, seconds=seconds, report=report
-    )
+    clip = clip_of(poses, source.name, source.start)
+    return TransferResult(poses, clip, steps, phases=phases, seconds=seconds, report=report)
+
+
+def _edit_phases(
+    found: ContactPhases,
+    source: SourceMotion,
+    target: BoneMap,
+    contact_points: Sequence[str],
+    contacts: str | Path | None,
+) -> ContactPhases:
+    """The phases with what the user says: a file of spans, and the only joints that may be in contact."""
+    phases = found
+    if contacts is not None:
+        phases = read_phases(contacts, found.names, len(source), source.rate, source.start)
+    if not contact_points:
+        return phases
+    bones = {"Foot": ("Foot", "Toes"), "Hand": ("Hand",), "Knee": ("LowerLeg",)}
+    joints = {target.skeleton.index(name) for name in contact_points}
+    kept = []
+    for name in phases.names:
+        side = next(side for side in SIDES if name.startswith(side))
+        part = name.removeprefix(side).partition(".")[0]
+        kept.append(any(target.bones.get(side + bone) in joints for bone in bones[part]))
+    if not any(kept):
+        raise InvalidInput(
+            f"contact points should be joints of feet, hands or shins, but are {', '.join(contact_points)}"
+        )
+    return ContactPhases(phases.names, phases.down & np.array(kept), phases.gliding)
 
 
 def map_report(bones: BoneMap) -> dict[str, Any]:
