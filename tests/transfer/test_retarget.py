@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from tests.data_folder import data_file
@@ -10,9 +12,12 @@ from understudy import cast, formats
 from understudy.character import Character, Skeleton
 from understudy.character.body.poses import PoseSequence, poses_of
 from understudy.checks import Array
+from understudy.errors import InvalidInput
 from understudy.maths import quaternion
 from understudy.transfer.bone_map import BoneMap, bone_map
+from understudy.transfer.by_bones import transfer_by_bones
 from understudy.transfer.retarget import retarget, size_ratio
+from understudy.transfer.source import source_of
 
 LIMBS = [
     (side + a, side + b)
@@ -82,6 +87,30 @@ def test_a_larger_body_takes_larger_steps(actor: Character, motion: PoseSequence
     assert np.isclose(size_ratio(bone_map(plain), bone_map(other)), size)
     result, same = retarget(motion, plain, other), retarget(motion, plain, plain)
     assert np.abs(result.world[..., :3, 3] - size * same.world[..., :3, 3]).max() < 1e-6 * size
+
+
+def test_a_character_that_faces_back_at_rest_walks_the_other_way(actor: Character) -> None:
+    """The whole transfer keeps to where the target faces; its limbs are those of the source, turned with it."""
+    asset = cast.load("actor")
+    back = with_rest_turns(actor, {actor.skeleton.names[0]: quaternion.from_axis_angle([0, 1, 0], np.pi)})
+    source = source_of(asset, "fear", rate=12)
+    assert source.poses is not None
+    result = transfer_by_bones(source, actor, back, physics=False).poses
+    turned = directions(source.poses, bone_map(actor)) * [-1, 1, -1]
+    assert np.abs(directions(result, bone_map(back)) - turned).max() < 1e-6
+
+
+def test_contacts_of_a_transfer_can_be_given(actor: Character, tmp_path: Path) -> None:
+    source = source_of(cast.load("actor"), "surprise", rate=12)
+    path = tmp_path / "contacts.toml"
+    path.write_text('[contacts]\n"LeftFoot.toe" = [[0.0, 0.5]]\n')
+    given = transfer_by_bones(source, actor, actor, contacts=path)
+    assert given.report["contacts"]["LeftFoot.toe"] == [[0.0, 0.5]]
+    assert not any(spans for name, spans in given.report["contacts"].items() if name != "LeftFoot.toe")
+    one = transfer_by_bones(source, actor, actor, contact_points=["LeftFoot"])
+    assert one.report["contacts"]["LeftFoot.heel"] and not one.report["contacts"]["RightFoot.heel"]
+    with pytest.raises(InvalidInput, match="feet, hands or shins, but are Head"):
+        transfer_by_bones(source, actor, actor, contact_points=["Head"])
 
 
 def test_a_foot_that_hangs_on_no_leg_stays_at_its_shin(actor: Character, motion: PoseSequence) -> None:

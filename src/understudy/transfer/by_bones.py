@@ -27,6 +27,7 @@ from understudy.character import Asset, Character
 from understudy.character.body.contacts import ContactPhases, read_phases
 from understudy.character.body.mass import body_height
 from understudy.character.body.poses import clip_of
+from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.files import read_text
 from understudy.transfer.bone_map import SIDES, BoneMap, bone_map
@@ -104,7 +105,7 @@ def transfer_by_bones(
         contacts: A TOML file of contact phases, in place of those that are found; names as in the report.
 
     Returns:
-        The animation, with the plain retarget as the step "retargeted".
+        The animation, with the plain retarget as the step "retargeted" and the solved motion as "solved".
 
     Raises:
         InvalidInput: If one of the bodies lacks arms, legs or hips.
@@ -117,13 +118,13 @@ def transfer_by_bones(
         raise InvalidInput(f"the motion {source.name!r} is of bare markers, which have no bones")
     clock = {"start": time.process_time()}
     ratio = size_ratio(performer, target) if size is None else checks.positive(size, "size")
-    poses = retarget(source.poses, performer, target, size=ratio)
+    motion = source.poses.apply_transform(_heading_turn(performer, target))
+    poses = retarget(motion, performer, target, size=ratio)
     steps = {"retargeted": poses}
     clock["retarget"] = time.process_time()
     phases = None
-    if physics:
-        height = body_height(performer.body, source.poses)
-        schedule = humanoid_schedule(source.poses, performer, performer.body, height)
+    if physics and len(poses) > 2:
+        schedule = humanoid_schedule(motion, performer, performer.body, body_height(performer.body, motion))
         phases = _edit_phases(schedule.phases, source, target, contact_points, contacts)
         solution = solve_humanoid(poses, target, target.body, replace(schedule, phases=phases), ratio)
         poses = steps["solved"] = solution.poses
@@ -147,6 +148,19 @@ def transfer_by_bones(
     }
     clip = clip_of(poses, source.name, source.start)
     return TransferResult(poses, clip, steps, phases=phases, seconds=seconds, report=report)
+
+
+def _heading_turn(performer: BoneMap, target: BoneMap) -> Array:
+    """(4, 4) the turn about the vertical from where the performer faces at rest to where the target does.
+
+    A character that faces -Z at rest walks along -Z, as its file and its users expect.
+    """
+    turn = np.eye(4)
+    ahead, wanted = performer.axes[:, 2], target.axes[:, 2]
+    if abs(ahead[1]) < 0.5 and abs(wanted[1]) < 0.5:  # both stand upright at rest
+        angle = np.arctan2(wanted[0], wanted[2]) - np.arctan2(ahead[0], ahead[2])
+        turn[[0, 0, 2, 2], [0, 2, 0, 2]] = np.cos(angle), np.sin(angle), -np.sin(angle), np.cos(angle)
+    return turn
 
 
 def _edit_phases(
