@@ -124,6 +124,7 @@ def suggest_command(
     quiet: bool,
 ) -> None:
     """List the frames of MOTION (a file, a folder, a built-in name) whose poses would tell most about all others."""
+    from understudy.transfer.actor import perform_as
     from understudy.transfer.pose_suggestions import suggest_poses
     from understudy.transfer.report import suggestion_to_json
 
@@ -136,6 +137,7 @@ def suggest_command(
         target = OutputTarget.open(character)
         folder = Path(motion) if Path(motion).is_dir() else Path(motion).parent
         pairs = open_pairs(pairs_beside(Path(keys), character), motions, folder, target, request)
+        motions = {name: perform_as(pairs.actor, source)[0] for name, source in motions.items()}
     suggestions = suggest_poses(motions, pairs, count)
     if as_json:
         options.echo_json([suggestion_to_json(each) for each in suggestions])

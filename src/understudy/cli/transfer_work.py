@@ -277,21 +277,24 @@ def _transfer_clips(
     stage: TransferTarget, request: TransferRequest, path: str, target: str, progress: Progress | None
 ) -> dict[str, Any]:
     from understudy.character import Asset
+    from understudy.transfer.actor import perform_as
     from understudy.transfer.pairs import reader_options, sources_of
     from understudy.transfer.pipeline import transfer
     from understudy.transfer.report import report_of
     from understudy.transfer.retargeter import source_body
 
     asset, motions = open_motions(path, request)
-    body = source_body(asset, next(iter(motions.values())))
+    performer = source_body(asset, next(iter(motions.values())))
     keys = None if request.limb_keys is None else _limb_keys(request.limb_keys)
-    clips, reports, notes = [], [], list(dict.fromkeys(note for source in motions.values() for note in source.notes))
+    clips, reports, notes = [], [], []
     for number, source in enumerate(motions.values()):
         if progress is not None:
             progress(number, len(motions))
+        source, body = perform_as(stage.pairs.actor, source, performer)
         phases = None if request.contacts is None else _phases(request.contacts, stage, source)
         done = transfer(source, stage, source_body=body, phases=phases, physics=request.physics, keys=keys)
         clips.append(done.clip)
+        notes += [note for note in source.notes if note not in notes]
         reports.append(report_of(source, stage, done, body))
     if request.rate is not None:
         own = sources_of(asset, Path(path).stem, request.clips, units=reader_options(path, request.units)[1])

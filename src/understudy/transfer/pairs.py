@@ -37,6 +37,7 @@ from understudy.character.rig import rig_of
 from understudy.checks import Array
 from understudy.errors import BadFile, InvalidInput, join_names
 from understudy.maths import euler, quaternion, transform
+from understudy.transfer.actor import Actor, perform_as
 from understudy.transfer.source import SourceMotion, metres_per_unit, source_of
 
 MAX_PAIR_FILE_CHARACTERS = 4 << 20  # a pair of two hundred channels has ten thousand characters
@@ -59,6 +60,8 @@ class PosePairs:
         motions: Names of the motions that the N frames are of.
         times: Times (N,) of the frames in their motions, in seconds.
         markers: Where the markers of the character are on its joints.
+        actor: The body that the frames are of; None for bare markers.
+        performed: The N poses of the actor; None for bare markers.
 
     Example:
         >>> actor, lamp = us.load("actor"), us.load("lamp")
@@ -74,6 +77,8 @@ class PosePairs:
     motions: tuple[str, ...]  # (N,) where each came from
     times: Array  # (N,) seconds
     markers: Markers  # of the target
+    actor: Actor | None = None
+    performed: PoseSequence | None = None  # N rows of the actor
 
     @classmethod
     def read(
@@ -171,9 +176,9 @@ class PosePairs:
         names = tuple(self.names[i] for i in numbers)
         motions = tuple(self.motions[i] for i in numbers)
         rows = self.poses.rows(numbers)
-        return PosePairs(
-            self.source[numbers], self.target[numbers], rows, names, motions, self.times[numbers], self.markers
-        )
+        performed = None if self.performed is None else self.performed.rows(numbers)
+        source, target, times = self.source[numbers], self.target[numbers], self.times[numbers]
+        return PosePairs(source, target, rows, names, motions, times, self.markers, self.actor, performed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +225,6 @@ def pairs_of(
     if len(entries) < MIN_PAIRS:
         given = "there is one" if entries else "there are none"
         raise InvalidInput(f"transfer learns from pose pairs and needs at least {MIN_PAIRS}, but {given}")
-    points = []
     for number, entry in enumerate(entries, 1):
         place = f"pair {number}" + (f" ({entry.name})" if entry.name else "")
         checks.one_of(entry.motion, f"motion for {place}:", sources)
@@ -236,31 +240,48 @@ def pairs_of(
                 f"{len(entry.pose.skeleton)} joints (first {entry.pose.skeleton.names[0]!r}), "
                 f"{target.name!r} has {len(target.skeleton)} (first {target.skeleton.names[0]!r})"
             )
-        points.append(source.local[entry.frame])
-    _refuse_other_bodies(sources, entries)
+    actor, frames = _play_by_one_actor(sources, entries)
     poses = concatenate_poses([entry.pose for entry in entries])
     poses = poses.apply_transform(transform.invert_rigid(markers.frames(poses.world)))
+    performed = [frame.poses for frame in frames if frame.poses is not None]
     return PosePairs(
-        checks.freeze(np.array(points)),
+        checks.freeze(np.array([frame.local[0] for frame in frames])),
         checks.freeze(markers.local(poses.world)),
         poses,
         tuple(entry.name or f"{entry.motion} {entry.frame}" for entry in entries),
         tuple(entry.motion for entry in entries),
         checks.freeze(np.array([sources[e.motion].start + e.frame / sources[e.motion].rate for e in entries])),
         markers,
+        actor,
+        concatenate_poses(performed) if actor is not None else None,
     )
 
 
-def _refuse_other_bodies(sources: Mapping[str, SourceMotion], entries: Sequence[PairEntry]) -> None:
-    """Refuse entries whose motions do not have the same points."""
-    first = entries[0].motion
-    for entry in entries[1:]:
-        if sources[entry.motion].names != sources[first].names:
+def _play_by_one_actor(
+    sources: Mapping[str, SourceMotion], entries: Sequence[PairEntry]
+) -> tuple[Actor | None, list[SourceMotion]]:
+    """The performer of the first motion, and the frame of each entry as one of that performer."""
+    first = sources[entries[0].motion]
+    actor = Actor.from_motion(first)
+    played: dict[str, SourceMotion] = {}
+    for entry in entries:
+        if entry.motion in played:
+            continue
+        source = sources[entry.motion]
+        if actor is None and source.names != first.names:
             raise InvalidInput(
-                f"all motions of the pairs should be of one character, but {first!r} has "
-                f"{len(sources[first].names)} points ({sources[first].names[0]!r}, ...) and {entry.motion!r} has "
-                f"{len(sources[entry.motion].names)} ({sources[entry.motion].names[0]!r}, ...)"
+                f"motions of bare markers should have the same markers in all pairs, but {first.name!r} has "
+                f"{len(first.names)} ({first.names[0]!r}, ...) and {entry.motion!r} has {len(source.names)} "
+                f"({source.names[0]!r}, ...)"
             )
+        try:
+            played[entry.motion] = perform_as(actor, source)[0]
+        except InvalidInput as error:
+            raise InvalidInput(
+                f"all motions of the pairs should be of one performer, or of bodies with the same bones, but those of "
+                f"{entries[0].motion!r} and {entry.motion!r} differ: {error}"
+            ) from None
+    return actor, [played[entry.motion].rows([entry.frame]) for entry in entries]
 
 
 def read_entries(

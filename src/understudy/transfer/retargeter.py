@@ -28,6 +28,7 @@ from understudy.errors import BadFile, InvalidInput, UnderstudyError
 from understudy.estimator import Estimator
 from understudy.gp.shared_gplvm import SharedGPLVM
 from understudy.storage import Field
+from understudy.transfer.actor import perform_as
 from understudy.transfer.by_bones import performer_of, transfer_by_bones
 from understudy.transfer.live import LiveRetargeter
 from understudy.transfer.mapping import MIN_NOISE_VARIANCE_RATIO, PairResidual, SharedMapping, fit_mapping
@@ -191,7 +192,8 @@ class Retargeter(Estimator):
 
         Args:
             motion: A character with its animations, a file of one, the name of a built-in character, or, after `fit`,
-                a `SourceMotion`.
+                a `SourceMotion`. After `fit` it may be of any body with human bones, or markers with the usual names:
+                what is not of the actor of the pairs is carried over to the actor first.
             clip: Name of the animation; None takes the first.
             rate: Frames a second of the result; None takes that of the motion.
             keys: An animation of limbs on springs: they swing about it.
@@ -200,8 +202,8 @@ class Retargeter(Estimator):
             The `clip` of the character, the `uncertainty` (F,) in metres, the `poses` of every step, and a `report`.
 
         Raises:
-            InvalidInput: If the motion is not of the actor of the pairs, the character does not stand on the floor, or,
-                without pairs, one of the two bodies lacks arms or legs.
+            InvalidInput: If the motion cannot be carried over to the actor of the pairs, the character does not stand on
+                the floor, or, without pairs, one of the two bodies lacks arms or legs.
         """
         if "target_" not in self.__dict__:
             if isinstance(motion, SourceMotion):
@@ -216,6 +218,7 @@ class Retargeter(Estimator):
             asset = motion if isinstance(motion, Asset) else open_asset(motion)
             source = source_of(asset, clip, rate=rate)
             body = source_body(asset, source)
+        source, body = perform_as(self.target_.pairs.actor, source, body)
         result = transfer(source, self.target_, source_body=body, physics=self.physics, keys=keys)
         return replace(result, report=report_of(source, self.target_, result, body))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -45,6 +46,7 @@ class SourceMotion:
     notes: tuple[str, ...] = ()  # guesses and changes made while reading
     start: float = 0.0  # seconds of the file's own clock at the first frame
     markers: Markers | None = None  # where the points ride on the skeleton
+    character: Character | None = None  # the performer, where there is a skeleton
 
     def __len__(self) -> int:
         return len(self.points)
@@ -61,6 +63,12 @@ class SourceMotion:
     def duration(self) -> float:
         """Seconds from the first frame to the last."""
         return (len(self) - 1) / self.rate
+
+    def rows(self, frames: Sequence[int]) -> SourceMotion:
+        """Some frames of the motion, by number."""
+        chosen = list(frames)
+        poses = None if self.poses is None else self.poses.rows(chosen)
+        return replace(self, points=self.points[chosen], frames=self.frames[chosen], poses=poses)
 
     def frame_at(self, time: float) -> int:
         """The frame nearest to a time of the file's clock, seconds; a time outside the motion is refused."""
@@ -111,6 +119,7 @@ def source_of(
         tuple(notes),
         animation.start,
         markers,
+        character,
     )
 
 
