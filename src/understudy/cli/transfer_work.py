@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from understudy.character import Asset, Clip, Curves
     from understudy.character.body.mass import Body
     from understudy.character.body.poses import PoseSequence
+    from understudy.transfer.actor import Actor
     from understudy.transfer.bone_map import BoneMap
     from understudy.transfer.live import LiveFrame
     from understudy.transfer.pairs import PosePairs
@@ -363,7 +364,9 @@ def live_command(
     pairs = open_pairs(place, known, folder, target, request)
     stage = prepare_transfer_target(target, pairs, request)
     live = LiveRetargeter.from_target(stage)
-    frames = read_live_frames(sys.stdin) if motion == "-" else _play_in_real_time(motion, request)
+    frames = (
+        read_live_frames(sys.stdin, pairs.actor) if motion == "-" else _play_in_real_time(motion, request, pairs.actor)
+    )
     state, took, count = live.init(), 0.0, 0
     with _output(where, stage) as out:
         for frame in frames:
@@ -383,12 +386,13 @@ def live_command(
         click.echo(f"{count} frames, {1e3 * took / count:.2f} ms each ({count / took:.0f} a second)", err=True)
 
 
-def _play_in_real_time(motion: str, request: TransferRequest) -> Iterator[LiveFrame]:
+def _play_in_real_time(motion: str, request: TransferRequest, actor: Actor | None) -> Iterator[LiveFrame]:
     """The frames of a file, each at its time."""
+    from understudy.transfer.actor import perform_as
     from understudy.transfer.live import LiveFrame
 
     _, motions = open_motions(motion, request)
-    source = next(iter(motions.values()))
+    source, _ = perform_as(actor, next(iter(motions.values())))
     began = time.perf_counter()
     for number in range(len(source)):
         due = number / source.rate

@@ -30,7 +30,7 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput, join_names
 from understudy.maths import transform
 from understudy.transfer.bone_map import BoneMap, bone_map
-from understudy.transfer.retarget import retarget
+from understudy.transfer.retarget import retarget, size_ratio
 from understudy.transfer.source import SourceMotion
 
 SAME_BODY_RATIO = 0.02  # of the height: rest poses that differ less are one body, read from two files
@@ -99,15 +99,13 @@ class Actor:
         """The actor's skeleton."""
         return self.character.skeleton
 
-    def is_body_of(self, source: SourceMotion) -> bool:
-        """Whether a motion is of this body: the same joints in the same places, with the same markers."""
-        if source.poses is None or source.names != self.markers.names:
-            return False
-        own, other = self.skeleton, source.poses.skeleton
-        if own.names != other.names:
+    def is_body(self, skeleton: Skeleton, markers: tuple[str, ...]) -> bool:
+        """Whether a skeleton with markers of these names is this body: the same joints in the same places."""
+        own = self.skeleton
+        if markers != self.markers.names or own.names != skeleton.names:
             return False
         height = float(np.ptp(PoseSequence.rest(own).world[0, :, 1, 3])) or 1.0
-        return float(np.abs(own.translations - other.translations).max()) < SAME_BODY_RATIO * height
+        return float(np.abs(own.translations - skeleton.translations).max()) < SAME_BODY_RATIO * height
 
     def motion_of(self, poses: PoseSequence, source: SourceMotion, note: str) -> SourceMotion:
         """The motion of this body that a performance of another became, with a note of how."""
@@ -134,7 +132,7 @@ def perform_as(actor: Actor | None, source: SourceMotion, body: Body | None = No
     Raises:
         InvalidInput: If the motion has neither the bones of a human body nor markers with known names.
     """
-    if actor is None or actor.is_body_of(source):
+    if actor is None or (source.poses is not None and actor.is_body(source.poses.skeleton, source.names)):
         return source, body
     if source.poses is None:
         poses, note = fit_markers(source, actor)
@@ -145,8 +143,44 @@ def perform_as(actor: Actor | None, source: SourceMotion, body: Body | None = No
         if same and (performer.missing or own.missing):
             return source, body  # no bones to go by, but the points are the same
         poses = retarget(source.poses, performer.require(), own.require())
-        note = f"the motion was carried over to the actor of the pairs, by {len(set(performer.bones) & set(own.bones))} bones"
+        shared = len(set(performer.bones) & set(own.bones))
+        note = f"the motion was carried over to the actor of the pairs, by {shared} bones"
     return actor.motion_of(poses, source, note), body_of(actor.character)
+
+
+@dataclass(frozen=True, eq=False)
+class LivePerformer:
+    """A performer whose frames arrive one by one, played by the actor of the pairs.
+
+    The floor is where the first frame stands: later frames rise and fall as the performer does.
+    """
+
+    actor: Actor
+    performer: BoneMap
+    own: BoneMap
+    size: float
+    rise: float  # metres, height of the actor's hips over `size` times that of the performer's
+
+    @classmethod
+    def begin(cls, actor: Actor, performer: Character, first: PoseSequence) -> LivePerformer:
+        """From the first frame.
+
+        Raises:
+            InvalidInput: If the performer lacks bones of a human body.
+        """
+        bones, own = bone_map(performer).require(), bone_map(actor.character).require()
+        size = size_ratio(bones, own)
+        hips = retarget(first, bones, own, size=size).world[0, own.bones["Hips"], 1, 3]
+        return cls(actor, bones, own, size, float(hips - size * first.world[0, bones.bones["Hips"], 1, 3]))
+
+    def read(self, poses: PoseSequence) -> tuple[Array, Array]:
+        """The actor's points (P, 3) and world_from_local (4, 4) for one frame of the performer."""
+        played = retarget(poses, self.performer, self.own, size=self.size).world
+        height = self.size * poses.world[0, self.performer.bones["Hips"], 1, 3] + self.rise
+        shift = np.eye(4)
+        shift[1, 3] = height - played[0, self.own.bones["Hips"], 1, 3]
+        world = shift @ played
+        return self.actor.markers.positions(world)[0], self.actor.markers.frames(world)[0]
 
 
 def fit_markers(source: SourceMotion, actor: Actor) -> tuple[PoseSequence, str]:
@@ -194,7 +228,8 @@ def fit_markers(source: SourceMotion, actor: Actor) -> tuple[PoseSequence, str]:
     poses = solve_ik(markers, actor.skeleton, size * world, start=start, rate=source.rate, stiffness=0.1 * stiffness)
     left = np.linalg.norm(markers.positions(poses.world) - size * world, axis=-1)
     unknown = [name for name in source.names if name not in places]
-    note = f"the actor of the pairs was fitted to {len(chosen)} markers, {1e3 * float(np.median(left)):.0f} mm off in the median"
+    off = 1e3 * float(np.median(left))
+    note = f"the actor of the pairs was fitted to {len(chosen)} markers, {off:.0f} mm off in the median"
     return poses, note + (f"; markers of unknown names were left out: {join_names(unknown)}" if unknown else "")
 
 
@@ -222,7 +257,7 @@ def _marker_places(names: tuple[str, ...], bones: BoneMap) -> dict[str, _MarkerP
                 outward = {"Left": 1.0, "Right": -1.0, "": 0.0}[side] * out
                 place = place + height * (bones.axes @ np.array([outward, up, front]))
                 offset = transform.apply(np.linalg.inv(bones.rest[joint]), place)
-                loose = re.search(r"\d$", plain) is not None and part not in ("Trunk",) or "_" in plain
+                loose = (re.search(r"\d$", plain) is not None and part not in ("Trunk",)) or "_" in plain
                 ratio = CLUSTER_DEVIATION_RATIO if loose else LANDMARK_DEVIATION_RATIO
                 found[name] = _MarkerPlace(bone, joint, offset, ratio * height)
                 break

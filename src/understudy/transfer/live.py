@@ -38,6 +38,8 @@ from understudy.formats import bvh
 from understudy.formats.bvh import BvhText, parse
 from understudy.maths import quaternion
 from understudy.transfer import marker_cloud
+from understudy.transfer.actor import Actor, LivePerformer
+from understudy.transfer.bone_map import bone_map
 from understudy.transfer.mapping import SharedMapping
 from understudy.transfer.physics.spring_limbs import start_poses
 from understudy.transfer.pipeline import TransferTarget
@@ -160,18 +162,23 @@ def _hold_spring_limbs(pose: PoseSequence, held: PoseSequence, stage: TransferTa
     return PoseSequence(pose.skeleton, pose.translations, rotations, pose.rate)
 
 
-def read_live_frames(lines: Iterable[str]) -> Iterator[LiveFrame]:
-    """The frames of a stream as its lines arrive; the first line tells BVH from JSON."""
+def read_live_frames(lines: Iterable[str], actor: Actor | None = None) -> Iterator[LiveFrame]:
+    """The frames of a stream as its lines arrive; the first line tells BVH from JSON.
+
+    A BVH stream of another performer than the `actor` of the pairs is played by the actor.
+    """
     source = (line for line in lines if line.strip())
     first = next(source, None)
     if first is None:
         raise BadFile(
             INPUT_NAME, "is empty: it should begin with HIERARCHY (BVH) or with a JSON line that names markers"
         )
-    return _read_marker_frames(first, source) if first.lstrip().startswith("{") else _read_bvh_frames(first, source)
+    if first.lstrip().startswith("{"):
+        return _read_marker_frames(first, source)
+    return _read_bvh_frames(first, source, actor)
 
 
-def _read_bvh_frames(first: str, lines: Iterator[str]) -> Iterator[LiveFrame]:
+def _read_bvh_frames(first: str, lines: Iterator[str], actor: Actor | None) -> Iterator[LiveFrame]:
     header = [first.rstrip("\n")]
     for line in lines:
         header.append(line.rstrip("\n"))
@@ -186,7 +193,7 @@ def _read_bvh_frames(first: str, lines: Iterator[str]) -> Iterator[LiveFrame]:
     stream: _BvhStream | None = None
     for number, line in enumerate(lines):
         values = _parse_numbers(line, text.values.shape[1], len(header) + number + 1)
-        stream = _BvhStream.begin(text, values) if stream is None else stream
+        stream = _BvhStream.begin(text, values, actor) if stream is None else stream
         points, frame = stream.read(values)
         yield LiveFrame(number * step, points, frame)
 
@@ -198,22 +205,31 @@ class _BvhStream:
     text: BvhText
     scale: float
     markers: Markers
+    played: LivePerformer | None  # None: the stream is the actor's own, or there are no bones to go by
 
     @classmethod
-    def begin(cls, text: BvhText, values: Array) -> _BvhStream:
-        once = replace(text, values=values[None])
-        asset = bvh.to_asset(once, "live")
+    def begin(cls, text: BvhText, values: Array, actor: Actor | None) -> _BvhStream:
+        asset = bvh.to_asset(replace(text, values=values[None]), "live")
         offsets = np.array([joint.offset for joint in text.joints])
         lengths = np.linalg.norm(offsets[1:], axis=1)
         metres = np.linalg.norm(asset.character().skeleton.translations[1:], axis=1)
         longest = int(lengths.argmax()) if len(lengths) else 0
         scale = float(metres[longest] / lengths[longest]) if len(lengths) and lengths[longest] > 0 else 1.0
-        return cls(text, scale, markers_of(asset.character()))
+        performer = asset.character()
+        markers = markers_of(performer)
+        played = None
+        if actor is not None and not actor.is_body(performer.skeleton, markers.names):
+            same = markers.names == actor.markers.names
+            if not (same and (bone_map(performer).missing or bone_map(actor.character).missing)):
+                played = LivePerformer.begin(actor, performer, poses_of(asset))
+        return cls(text, scale, markers, played)
 
     def read(self, values: Array) -> tuple[Array, Array]:
         asset: Asset = bvh.to_asset(replace(self.text, values=values[None]), "live", self.scale)
-        world = poses_of(asset).world
-        return self.markers.positions(world)[0], self.markers.frames(world)[0]
+        poses = poses_of(asset)
+        if self.played is not None:
+            return self.played.read(poses)
+        return self.markers.positions(poses.world)[0], self.markers.frames(poses.world)[0]
 
 
 def _read_marker_frames(first: str, lines: Iterator[str]) -> Iterator[LiveFrame]:

@@ -278,7 +278,7 @@ def _play_by_one_actor(
             played[entry.motion] = perform_as(actor, source)[0]
         except InvalidInput as error:
             raise InvalidInput(
-                f"all motions of the pairs should be of one performer, or of bodies with the same bones, but those of "
+                f"all motions of the pairs should be of one character, or of bodies with the same bones, but those of "
                 f"{entries[0].motion!r} and {entry.motion!r} differ: {error}"
             ) from None
     return actor, [played[entry.motion].rows([entry.frame]) for entry in entries]

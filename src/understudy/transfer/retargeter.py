@@ -202,8 +202,8 @@ class Retargeter(Estimator):
             The `clip` of the character, the `uncertainty` (F,) in metres, the `poses` of every step, and a `report`.
 
         Raises:
-            InvalidInput: If the motion cannot be carried over to the actor of the pairs, the character does not stand on
-                the floor, or, without pairs, one of the two bodies lacks arms or legs.
+            InvalidInput: If the motion cannot be carried over to the actor of the pairs, the character does not stand
+                on the floor, or, without pairs, one of the two bodies lacks arms or legs.
         """
         if "target_" not in self.__dict__:
             if isinstance(motion, SourceMotion):
