@@ -12,7 +12,6 @@ from understudy.gp.shared_gplvm import evaluate_dimension
 from understudy.transfer.baselines import LEARNERS, Learner, pair_errors, subset_error
 from understudy.transfer.mapping import MIN_NOISE_VARIANCE_RATIO, fit_mapping
 from understudy.transfer.pose_suggestions import choose_pairs
-from understudy.transfer.starting_pose import BoneNames
 
 OURS = "shared GPLVM"
 DRAWS = 20
@@ -23,9 +22,7 @@ def left_out(name: str) -> dict[str, tuple[float, float]]:
     """Of every method: millimetres that a left-out pose is missed by, and how lively it is beside what was posed."""
     case = case_of(name)
     methods: dict[str, Learner] = {OURS: fit_mapping, **LEARNERS}
-    found = {method: _missed(case, _alone(case, learner)) for method, learner in methods.items()}
-    plain = BoneNames.from_source(next(iter(case.motions.values())), case.pairs.poses.skeleton, case.pairs.markers)
-    return {**found, plain.name: _missed(case, plain.map(case.pairs.source).points)}
+    return {method: _missed(case, _alone(case, learner)) for method, learner in methods.items()}
 
 
 def _alone(case: Case, learner: Learner) -> Array:

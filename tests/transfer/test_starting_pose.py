@@ -7,8 +7,8 @@ from tests.transfer.small import hopper, pairs, source
 from understudy.character.body.markers import markers_of
 from understudy.errors import InvalidInput
 from understudy.transfer.baselines import GaussianProcess
+from understudy.transfer.pose_suggestions import find_starting_pose
 from understudy.transfer.source import SourceMotion
-from understudy.transfer.starting_pose import find_starting_pose
 
 
 @pytest.mark.parametrize("with_pairs", [False, True])

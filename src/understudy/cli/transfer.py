@@ -65,7 +65,7 @@ def pose_command(
     from understudy.character import Asset
     from understudy.character.body.poses import clip_of
     from understudy.transfer.mapping import fit_mapping
-    from understudy.transfer.starting_pose import find_starting_pose
+    from understudy.transfer.pose_suggestions import find_starting_pose
 
     if (frame is None) == (time is None):
         raise click.UsageError("give either --frame N or --time S")
@@ -302,7 +302,7 @@ def motion_command(
     stage = prepare_transfer_target(target, pairs, request)
     learned = time.perf_counter() - began
     if compare:
-        request = replace(request, compared=_compare_methods(pairs, motions, request))
+        request = replace(request, compared=_compare_methods(pairs, request))
     rows = _run(partial(transfer_input, stage, request), jobs, workers, quiet or as_json)
     facts = {"pairs": len(pairs), "read_and_learned_s": round(learned, 3), "inputs": rows}
     if request.compared:
@@ -337,12 +337,12 @@ def _run(function: Any, jobs: InputJobs, workers: int | None, quiet: bool) -> li
         return batch.run(function, jobs.pairs, workers, progress=progress)
 
 
-def _compare_methods(pairs: Any, motions: dict[str, Any], request: TransferRequest) -> dict[str, float]:
+def _compare_methods(pairs: Any, request: TransferRequest) -> dict[str, float]:
     from understudy.transfer.mapping import fit_mapping
     from understudy.transfer.report import comparison
 
     learner = partial(fit_mapping, dimension=request.dimension, seed=request.seed)
-    return comparison(pairs, learner, "shared GPLVM", next(iter(motions.values())))
+    return comparison(pairs, learner, "shared GPLVM")
 
 
 def _report(facts: dict[str, Any], rows: list[dict[str, Any]], many: bool, as_json: bool, quiet: bool) -> None:

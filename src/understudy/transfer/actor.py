@@ -149,7 +149,7 @@ def perform_as(actor: Actor | None, source: SourceMotion, body: Body | None = No
 
 
 @dataclass(frozen=True, eq=False)
-class LivePerformer:
+class LiveActor:
     """A performer whose frames arrive one by one, played by the actor of the pairs.
 
     The floor is where the first frame stands: later frames rise and fall as the performer does.
@@ -162,7 +162,7 @@ class LivePerformer:
     rise: float  # metres, height of the actor's hips over `size` times that of the performer's
 
     @classmethod
-    def begin(cls, actor: Actor, performer: Character, first: PoseSequence) -> LivePerformer:
+    def begin(cls, actor: Actor, performer: Character, first: PoseSequence) -> LiveActor:
         """From the first frame.
 
         Raises:

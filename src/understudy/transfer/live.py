@@ -38,7 +38,7 @@ from understudy.formats import bvh
 from understudy.formats.bvh import BvhText, parse
 from understudy.maths import quaternion
 from understudy.transfer import marker_cloud
-from understudy.transfer.actor import Actor, LivePerformer
+from understudy.transfer.actor import Actor, LiveActor
 from understudy.transfer.bone_map import bone_map
 from understudy.transfer.mapping import SharedMapping
 from understudy.transfer.physics.spring_limbs import start_poses
@@ -205,7 +205,7 @@ class _BvhStream:
     text: BvhText
     scale: float
     markers: Markers
-    played: LivePerformer | None  # None: the stream is the actor's own, or there are no bones to go by
+    played: LiveActor | None  # None: the stream is the actor's own, or there are no bones to go by
 
     @classmethod
     def begin(cls, text: BvhText, values: Array, actor: Actor | None) -> _BvhStream:
@@ -221,7 +221,7 @@ class _BvhStream:
         if actor is not None and not actor.is_body(performer.skeleton, markers.names):
             same = markers.names == actor.markers.names
             if not (same and (bone_map(performer).missing or bone_map(actor.character).missing)):
-                played = LivePerformer.begin(actor, performer, poses_of(asset))
+                played = LiveActor.begin(actor, performer, poses_of(asset))
         return cls(text, scale, markers, played)
 
     def read(self, values: Array) -> tuple[Array, Array]:

@@ -1,4 +1,6 @@
-"""Which frame to pose next: the one whose pose reduces the variance of all frames most.
+"""Which frame to pose next, and a pose to start from.
+
+The next frame is the one whose pose reduces the variance of all frames most.
 
 With S the covariance of the target's poses at the frames of the motions, given the pairs there are, and s^2 the noise,
 a pose at frame c reduces the variance at frame f by
@@ -24,13 +26,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.character import Asset
-from understudy.character.body.poses import squared_pose_distances
+from understudy.character import Asset, Character
+from understudy.character.body.ik import solve_ik
+from understudy.character.body.joint_limits import Limits, find_free_joints
+from understudy.character.body.markers import Markers, markers_of
+from understudy.character.body.poses import PoseSequence, squared_pose_distances
 from understudy.checks import Array
 from understudy.errors import InvalidInput
+from understudy.maths import quaternion, transform
 from understudy.transfer.baselines import GaussianProcess
-from understudy.transfer.mapping import RESIDUAL_RIDGE, residual_width
+from understudy.transfer.bone_map import BoneMap, bone_map
+from understudy.transfer.mapping import RESIDUAL_RIDGE, PoseMapping, residual_width
 from understudy.transfer.pairs import PosePairs, sources_of
+from understudy.transfer.physics.spring_limbs import start_poses
+from understudy.transfer.retarget import retarget
 from understudy.transfer.source import SourceMotion
 
 MAX_CANDIDATE_FRAMES = 1500  # evenly spread: a tenth of a second apart in two and a half minutes
@@ -97,6 +106,56 @@ def suggest_poses(
         )
         for c, gain, rest in zip(chosen, gains, after)
     ]
+
+
+def find_starting_pose(
+    source: SourceMotion,
+    frame: int,
+    target: Character,
+    *,
+    markers: Markers | None = None,
+    pairs: PosePairs | None = None,
+    mapping: PoseMapping | None = None,
+    limits: Limits | None = None,
+) -> PoseSequence:
+    """One pose of the target to start from, for a frame of the source: where the actor is, with the same heading.
+
+    With pairs, the mapping gives the pose. Without pairs, the bones of both bodies do where both have arms and legs,
+    and otherwise it is the rest pose with the head turned alike: "the animator always started by matching the orientation of the character's root
+    joint to that of the human. Another common operation was to match the direction of the faces" [Yamane 2010, 7].
+    """
+    if not 0 <= frame < len(source):
+        raise InvalidInput(
+            f"a frame of motion {source.name!r} should lie between 0 and {len(source) - 1}, but is {frame}"
+        )
+    local = source.local[[frame]]
+    if pairs is not None and mapping is not None:
+        start = start_poses(pairs, local, (), source.rate)
+        points = mapping.map(local).points
+        freedom = find_free_joints(pairs.poses)
+        pose = solve_ik(pairs.markers, target.skeleton, points, start=start, limits=limits, freedom=freedom)
+        return pose.apply_transform(source.frames[[frame]])
+    performer, own = None if source.character is None else bone_map(source.character), bone_map(target)
+    if performer is not None and source.poses is not None and not (performer.missing or own.missing):
+        return retarget(source.poses, performer, own).row(frame)
+    markers = markers_of(target) if markers is None else markers
+    rest = PoseSequence.rest(target.skeleton, 1, source.rate)
+    pose = rest.apply_transform(source.frames[[frame]] @ transform.invert_rigid(markers.frames(rest.world)))
+    if performer is None or source.poses is None or not {"Head"} <= set(performer.bones) & set(own.bones):
+        return pose
+    return _turn_head(pose, own, performer, source.poses.row(frame))
+
+
+def _turn_head(pose: PoseSequence, own: BoneMap, performer: BoneMap, performed: PoseSequence) -> PoseSequence:
+    """The pose (one row) with the head turned in the world as the performer's is."""
+    head, theirs = own.bones["Head"], performer.bones["Head"]
+    turned = performed.world[0, theirs, :3, :3] @ np.linalg.inv(performer.rest[theirs, :3, :3])
+    wanted = turned @ performer.axes @ own.axes.T @ own.rest[head, :3, :3]
+    above = int(pose.skeleton.parents[head])
+    local = wanted if above < 0 else np.linalg.inv(pose.world[0, above, :3, :3]) @ wanted
+    rotations = np.array(pose.rotations)
+    rotations[0, head] = quaternion.from_matrix(local / np.linalg.norm(local, axis=0))
+    return PoseSequence(pose.skeleton, pose.translations, rotations, pose.rate)
 
 
 def choose_pairs(pairs: PosePairs, count: int) -> list[int]:

@@ -9,15 +9,13 @@ import numpy as np
 
 from understudy.character.body.mass import Body
 from understudy.checks import Array
-from understudy.errors import InvalidInput
-from understudy.transfer.baselines import LEARNERS, Learner, leave_one_out, pair_errors
+from understudy.transfer.baselines import LEARNERS, Learner, leave_one_out
 from understudy.transfer.measures import measure_motion
 from understudy.transfer.pairs import PosePairs
 from understudy.transfer.physics.collisions import excess_depths
 from understudy.transfer.pipeline import TransferResult, TransferTarget
 from understudy.transfer.pose_suggestions import PoseSuggestion, suggest_poses
 from understudy.transfer.source import SourceMotion
-from understudy.transfer.starting_pose import BoneNames
 
 REPORTED_FRAMES = 5  # least certain frames, and suggested frames, in a report
 
@@ -57,19 +55,12 @@ def report_of(
     }
 
 
-def comparison(pairs: PosePairs, learner: Learner, name: str, source: SourceMotion | None = None) -> dict[str, float]:
-    """Leave-one-out error of each method, millimetres; bone names need no pairs, but a skeleton of the source."""
+def comparison(pairs: PosePairs, learner: Learner, name: str) -> dict[str, float]:
+    """Leave-one-out error of each method, millimetres."""
     if len(pairs) < 3:
         return {}
     errors = {other: _mm(float(leave_one_out(pairs, baseline).mean())) for other, baseline in LEARNERS.items()}
     errors[name] = _mm(float(leave_one_out(pairs, learner).mean()))
-    if source is not None:
-        try:
-            plain = BoneNames.from_source(source, pairs.poses.skeleton, pairs.markers)
-            mapped = plain.map(pairs.source).points
-            errors[plain.name] = _mm(float(pair_errors(mapped, pairs, range(len(pairs))).mean()))
-        except InvalidInput:
-            return errors  # bare markers have no bones
     return errors
 
 
