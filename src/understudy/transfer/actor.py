@@ -122,7 +122,7 @@ class Actor:
 
 
 def perform_as(actor: Actor | None, source: SourceMotion, body: Body | None = None) -> tuple[SourceMotion, Body | None]:
-    """The motion as one of the actor of the pairs, and the masses of whoever it is of then.
+    """The motion as one of the actor of the pairs, and the masses of its performer.
 
     Args:
         actor: The actor; None where the pairs are of bare markers.

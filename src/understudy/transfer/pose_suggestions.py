@@ -121,8 +121,9 @@ def find_starting_pose(
     """One pose of the target to start from, for a frame of the source: where the actor is, with the same heading.
 
     With pairs, the mapping gives the pose. Without pairs, the bones of both bodies do where both have arms and legs,
-    and otherwise it is the rest pose with the head turned alike: "the animator always started by matching the orientation of the character's root
-    joint to that of the human. Another common operation was to match the direction of the faces" [Yamane 2010, 7].
+    and otherwise it is the rest pose with the head turned alike: "the animator always started by matching the
+    orientation of the character's root joint to that of the human. Another common operation was to match the direction
+    of the faces" [Yamane 2010, section 7].
     """
     if not 0 <= frame < len(source):
         raise InvalidInput(
