@@ -35,6 +35,9 @@ def import_file(path: str, rate: float) -> None:
         )
     elif ending == ".bvh":
         bpy.ops.import_anim.bvh(filepath=path, axis_forward="-Z", axis_up="Y", frame_start=1, update_scene_fps=False)
+    elif ending == ".fbx":
+        bpy.ops.wm.fbx_import(filepath=path, anim_offset=0.0, ignore_leaf_bones=False)
+        scene.render.fps, scene.render.fps_base = round(rate), round(rate) / rate
     elif ending.startswith(".usd"):
         bpy.ops.wm.usd_import(filepath=path, set_frame_range=False)
     else:
@@ -42,21 +45,24 @@ def import_file(path: str, rate: float) -> None:
 
 
 def choose_clip(name: str | None) -> None:
-    """Play one animation: glTF's importer leaves each as an NLA track of everything that it moves."""
+    """Play one animation: glTF's importer leaves each as an NLA track of everything that it moves, FBX's as an action
+    with a slot for each of them."""
     if name is None:
         return
-    movable = [*bpy.data.objects, *bpy.data.shape_keys]
-    for block in movable:
+    action = bpy.data.actions.get(name)
+    for block in [*bpy.data.objects, *bpy.data.shape_keys]:
         data = block.animation_data
         if data is None:
             continue
         found = [strip for track in data.nla_tracks for strip in track.strips if track.name == name]
         chosen = [(strip.action, strip.action_slot) for strip in found]
+        if not data.nla_tracks and action is not None and data.action_slot is not None:
+            chosen = [(action, slot) for slot in action.slots if slot.identifier == data.action_slot.identifier]
         for track in list(data.nla_tracks):
             data.nla_tracks.remove(track)
         data.action = None
-        for action, slot in chosen:
-            data.action, data.action_slot = action, slot
+        for action_of_block, slot in chosen:
+            data.action, data.action_slot = action_of_block, slot
 
 
 def mesh_positions(mesh_object: bpy.types.Object, graph: bpy.types.Depsgraph) -> np.ndarray:

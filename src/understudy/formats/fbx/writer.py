@@ -101,8 +101,13 @@ def _write_character(
 
 
 def _limbs(character: Character) -> Array:
-    """(J,) which joints are bones: those that a skin uses, and all below them."""
+    """(J,) which joints are bones: those that a skin uses, and all below them.
+
+    A mesh on a single joint is an object, not an armature of one bone, which Blender's importer would turn on its side.
+    """
     limbs = np.zeros(len(character.skeleton), bool)
+    if len(limbs) == 1 and all(part.skin.is_rigid for part in character.parts):
+        return limbs
     limbs[character.joints] = True
     for joint, parent in enumerate(character.skeleton.parents):
         limbs[joint] |= parent >= 0 and limbs[parent]
