@@ -1,6 +1,6 @@
 // What three-vrm makes of an avatar and a VRM animation: its bones and expressions, and the poses at given times.
 //
-// standard input   {"avatar": file, "animation": file or null, "times": [seconds]}
+// standard input   {"avatar": file, "animation": file or null, "times": [seconds], "springs": seconds of a step or null}
 // standard output  {"bones": {bone: node}, "expressions": [names], "matrices": [[16 numbers for each node]], 
 //                   "weights": [{expression: weight}]}
 import { readFileSync } from 'node:fs'
@@ -39,6 +39,11 @@ if (order.animation) {
     mixer.setTime(time)
     vrm.humanoid.update()
     vrm.scene.updateMatrixWorld(true)
+    if (order.springs) {
+      if (!matrices.length) vrm.springBoneManager.reset()
+      vrm.springBoneManager.update(order.springs)
+      vrm.scene.updateMatrixWorld(true)
+    }
     matrices.push(objects.flatMap((object) => object?.matrixWorld.toArray() ?? new Array(16).fill(null)))
     weights.push(vrm.expressionManager?.getValue ? Object.fromEntries(
       vrm.expressionManager.expressions.map((one) => [one.expressionName, one.weight])) : {})

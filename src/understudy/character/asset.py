@@ -65,6 +65,62 @@ class Expression:
         return self.name in EXPRESSION_PRESETS
 
 
+@dataclass(frozen=True)
+class SpringJoint:
+    """A joint that swings.
+
+    Args:
+        joint: Its name.
+        stiffness: Pull towards the rest direction, metres a second.
+        gravity: Pull of gravity (x, y, z), metres a second.
+        drag: Share of its speed that it loses in a step, 0 to 1.
+        radius: Of its end, against colliders; metres.
+    """
+
+    joint: str
+    stiffness: float = 1.0
+    gravity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    drag: float = 0.4
+    radius: float = 0.0
+
+
+@dataclass(frozen=True)
+class SpringCollider:
+    """A ball or a capsule that swinging joints do not enter.
+
+    Args:
+        joint: Name of the joint that carries it.
+        centre: (x, y, z) in the joint's space, metres.
+        end: The other end of a capsule's axis; the centre again for a ball.
+        radius: Metres.
+        inside: Whether joints stay inside it instead.
+    """
+
+    joint: str
+    centre: tuple[float, float, float]
+    end: tuple[float, float, float]
+    radius: float
+    inside: bool = False
+
+
+@dataclass(frozen=True)
+class Spring:
+    """Joints that swing behind the body: hair, ears, skirts.
+
+    Args:
+        joints: A chain, in which each joint ends at the next one and the last does not swing itself; or, in a tree, its
+            roots.
+        is_tree: Whether everything below the joints swings with them, as VRM 0 has it.
+        centre: Name of the joint in whose space speed counts; empty for the world.
+        colliders: What the joints collide with.
+    """
+
+    joints: tuple[SpringJoint, ...]
+    is_tree: bool = False
+    centre: str = ""
+    colliders: tuple[SpringCollider, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Avatar:
     """A humanoid as VRM describes it.
@@ -74,7 +130,7 @@ class Avatar:
         bones: Joint name by Unity's name of the bone.
         expressions: The expressions, in the order of the file.
         look_at: How it looks at something: by "bone" or "expression"; empty where the file does not say.
-        springs: Chains of joints that swing, by joint name.
+        springs: Joints that swing; `body.spring_bones` moves them.
         constraints: Joint name -> name of the joint that it follows.
         title: Name that the author gave.
         settings: The extensions of the file, for writing them again; see `formats.gltf.vrm`.
@@ -84,7 +140,7 @@ class Avatar:
     bones: Mapping[str, str]
     expressions: tuple[Expression, ...] = ()
     look_at: str = ""
-    springs: tuple[tuple[str, ...], ...] = ()
+    springs: tuple[Spring, ...] = ()
     constraints: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     title: str = ""
     settings: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), repr=False)

@@ -260,7 +260,7 @@ def _avatar_facts(avatar: Avatar) -> dict[str, Any]:
         "bones": dict(avatar.bones),
         "expressions": [expression.name for expression in avatar.expressions],
         "look_at": avatar.look_at,
-        "springs": [list(chain) for chain in avatar.springs],
+        "springs": [[link.joint for link in spring.joints] for spring in avatar.springs],
         "constraints": dict(avatar.constraints),
     }
 

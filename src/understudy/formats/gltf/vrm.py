@@ -16,7 +16,7 @@ brackets is turned by half a turn about Y.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +24,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from understudy.character import Asset, Channel, Character, Clip, Curves, Skeleton, Texture, kinematics
-from understudy.character.asset import EXPRESSION_PRESETS, REQUIRED_BONES, Avatar, Expression, ShapeBind
+from understudy.character.asset import (
+    EXPRESSION_PRESETS,
+    REQUIRED_BONES,
+    Avatar,
+    Expression,
+    ShapeBind,
+    Spring,
+    SpringCollider,
+    SpringJoint,
+)
 from understudy.character.mesh import Image
 from understudy.checks import Array
 from understudy.errors import BadFile, Unsupported
@@ -35,6 +44,7 @@ from understudy.maths import quaternion
 VRM0, VRM1 = "VRM", "VRMC_vrm"
 SPRINGS, CONSTRAINT, ANIMATION = "VRMC_springBone", "VRMC_node_constraint", "VRMC_vrm_animation"
 ROOT_EXTENSIONS = (VRM0, VRM1, SPRINGS, "VRMC_springBone_extended_collider", ANIMATION)
+MAX_SPRING_NUMBER = 1e4  # metres or metres a second; more is damage
 LICENCE = "https://vrm.dev/licenses/1.0/"
 
 Pattern = tuple[str, ...]
@@ -202,10 +212,6 @@ def describe(settings: Mapping[str, Any], shape_names: Callable[[str], tuple[str
             expressions.append(
                 Expression(name, _binds(binds, shape_names), materials, bool(value.get("isBinary")), given)
             )
-    chains = [
-        tuple(joint["node"].name for joint in spring.get("joints", ()) if isinstance(joint.get("node"), NodeReference))
-        for spring in (settings.get(SPRINGS) or {}).get("springs") or ()
-    ]
     constraints = {
         joint: source.name
         for joint, value in (settings.get(CONSTRAINT) or {}).items()
@@ -215,7 +221,9 @@ def describe(settings: Mapping[str, Any], shape_names: Callable[[str], tuple[str
     look_at = vrm.get("lookAt", {}).get("type", "") if VRM1 in settings else ""
     title = vrm.get("meta", {}).get("name", "")
     version = str(vrm.get("specVersion", "1.0"))
-    return Avatar(version, bones, tuple(expressions), str(look_at), tuple(chains), constraints, str(title), settings)
+    return Avatar(
+        version, bones, tuple(expressions), str(look_at), _springs(settings), constraints, str(title), settings
+    )
 
 
 def _describe_vrm0(settings: Mapping[str, Any], shape_names: Callable[[str], tuple[str, ...]]) -> Avatar:
@@ -236,14 +244,92 @@ def _describe_vrm0(settings: Mapping[str, Any], shape_names: Callable[[str], tup
         expression = Expression(name, _binds(binds, shape_names), materials, bool(group.get("isBinary")))
         expressions.setdefault(name, expression)
     look_at = {"Bone": "bone", "BlendShape": "expression"}.get(vrm.get("firstPerson", {}).get("lookAtTypeName", ""), "")
-    chains = tuple(
-        (bone.name,)
-        for group in vrm.get("secondaryAnimation", {}).get("boneGroups") or ()
-        for bone in group.get("bones") or ()
-        if isinstance(bone, NodeReference)
-    )
     title = str(vrm.get("meta", {}).get("title", ""))
-    return Avatar("0.0", bones, tuple(expressions.values()), look_at, chains, {}, title, settings)
+    return Avatar("0.0", bones, tuple(expressions.values()), look_at, _springs_vrm0(vrm), {}, title, settings)
+
+
+def _springs(settings: Mapping[str, Any]) -> tuple[Spring, ...]:
+    """The springs of VRM 1, with the colliders of their groups; planes are left out."""
+    stored = settings.get(SPRINGS) or {}
+    colliders = [_collider(value) for value in stored.get("colliders") or ()]
+    groups = [list(group.get("colliders") or ()) for group in stored.get("colliderGroups") or ()]
+    springs = []
+    for spring in stored.get("springs") or ():
+        joints = []
+        for value in spring.get("joints") or ():
+            if isinstance(value.get("node"), NodeReference):
+                power = _number(value.get("gravityPower"), 0.0)
+                gravity = tuple(power * x for x in _vector(value.get("gravityDir"), (0.0, -1.0, 0.0)))
+                joints.append(
+                    SpringJoint(
+                        value["node"].name,
+                        _number(value.get("stiffness"), 1.0),
+                        (gravity[0], gravity[1], gravity[2]),
+                        min(max(_number(value.get("dragForce"), 0.5), 0.0), 1.0),
+                        _number(value.get("hitRadius"), 0.0),
+                    )
+                )
+        numbers = [c for g in spring.get("colliderGroups") or () if _is_index(g, groups) for c in groups[g]]
+        found = [colliders[c] for c in dict.fromkeys(n for n in numbers if _is_index(n, colliders))]
+        centre = spring.get("center")
+        name = centre.name if isinstance(centre, NodeReference) else ""
+        springs.append(Spring(tuple(joints), False, name, tuple(one for one in found if one is not None)))
+    return tuple(springs)
+
+
+def _springs_vrm0(vrm: Mapping[str, Any]) -> tuple[Spring, ...]:
+    """The springs of VRM 0: trees, and balls whose offsets have the z of Unity's space."""
+    stored = vrm.get("secondaryAnimation") or {}
+    groups = []
+    for group in stored.get("colliderGroups") or ():
+        balls = []
+        for ball in group.get("colliders") or () if isinstance(group.get("node"), NodeReference) else ():
+            x, y, z = _vector(ball.get("offset"), (0.0, 0.0, 0.0))
+            balls.append(SpringCollider(group["node"].name, (x, y, -z), (x, y, -z), _number(ball.get("radius"), 0.0)))
+        groups.append(balls)
+    springs = []
+    for group in stored.get("boneGroups") or ():
+        power = _number(group.get("gravityPower"), 0.0)
+        x, y, z = _vector(group.get("gravityDir"), (0.0, -1.0, 0.0))
+        settings = (
+            _number(group.get("stiffiness"), 1.0),  # the specification's own spelling
+            (power * x, power * y, power * z),
+            min(max(_number(group.get("dragForce"), 0.4), 0.0), 1.0),
+            _number(group.get("hitRadius"), 0.0),
+        )
+        roots = [bone for bone in group.get("bones") or () if isinstance(bone, NodeReference)]
+        centre = group.get("center")
+        name = centre.name if isinstance(centre, NodeReference) else ""
+        balls = [ball for g in group.get("colliderGroups") or () if _is_index(g, groups) for ball in groups[g]]
+        springs.append(Spring(tuple(SpringJoint(root.name, *settings) for root in roots), True, name, tuple(balls)))
+    return tuple(springs)
+
+
+def _collider(value: Mapping[str, Any]) -> SpringCollider | None:
+    shape = value.get("shape") or {}
+    kind = shape.get("sphere") or shape.get("capsule")
+    if not isinstance(value.get("node"), NodeReference) or kind is None:
+        return None
+    centre = _vector(kind.get("offset"), (0.0, 0.0, 0.0))
+    end = _vector(kind.get("tail"), centre) if "capsule" in shape and "sphere" not in shape else centre
+    return SpringCollider(value["node"].name, centre, end, _number(kind.get("radius"), 0.0), bool(kind.get("inside")))
+
+
+def _is_index(number: Any, things: Sequence[Any]) -> bool:
+    return type(number) is int and 0 <= number < len(things)
+
+
+def _number(value: Any, otherwise: float) -> float:
+    return float(value) if isinstance(value, int | float) and abs(value) < MAX_SPRING_NUMBER else otherwise
+
+
+def _vector(value: Any, otherwise: tuple[float, float, float]) -> tuple[float, float, float]:
+    """Three numbers of a list, or of an object with x, y and z."""
+    if isinstance(value, Mapping):
+        value = [value.get(axis) for axis in "xyz"]
+    if not isinstance(value, list) or len(value) != 3:
+        return otherwise
+    return tuple(_number(x, other) for x, other in zip(value, otherwise))  # type: ignore[return-value]
 
 
 def _binds(binds: list[tuple[Any, Any, float]], shape_names: Callable[[str], tuple[str, ...]]) -> tuple[ShapeBind, ...]:
@@ -404,9 +490,10 @@ def play_on(source: Asset, target: Character) -> Asset:
         target: A character with human bones: of a VRM file, or with joints named like bones.
 
     Returns:
-        An asset with the target and one clip for each animation, at the rate of its keys.
+        An asset with the target and one clip for each animation, at the rate of its keys; hair and clothes swing.
     """
     from understudy.character.body.bone_names import human_bones
+    from understudy.character.body.spring_bones import add_spring_motion
 
     actor = source.character()
     sources, targets = human_bones(actor), human_bones(target)
@@ -419,6 +506,7 @@ def play_on(source: Asset, target: Character) -> Asset:
     if left_out:
         notes.append(f"bones of the animation that the avatar does not have were left out ({len(left_out)})")
     clips = [_play(clip, actor, target, bones, sources, targets, backward) for clip in map(_dense, source.animations)]
+    clips = [add_spring_motion(target, clip) for clip in clips]
     return Asset([target], clips, notes=notes, format=source.format)
 
 

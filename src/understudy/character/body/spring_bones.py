@@ -1,0 +1,252 @@
+"""Spring bones: hair, ears and skirts that swing behind the body, as VRM describes them [VRMC_springBone-1.0].
+
+Each joint is a pendulum whose end, the tail, is moved by what is left of its last step, by a pull towards the rest
+direction and by gravity, and is then put back at its distance from the joint and out of the colliders:
+
+    x' = x + (1 - drag) (x - x_before) + dt (stiffness a + gravity),    a = rest direction, carried by the parent
+
+The forces are multiplied by dt once, as the specification has it, so results depend on the step; motions below
+`STEP_RATE` frames a second are simulated in several steps a frame.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from understudy.character import Channel, Character, Clip, Skeleton, kinematics
+from understudy.character.asset import Spring, SpringJoint
+from understudy.character.body.poses import REST_TOLERANCE, PoseSequence, poses_of
+from understudy.checks import Array
+from understudy.maths import quaternion, transform, vector
+
+STEP_RATE = 60.0  # steps a second at least; avatars are tuned in programs that run at about this rate
+SETTLE_SECONDS = 1.0  # the first pose is held for so long before a motion begins, or everything would drop at once
+LEAF_METRES = 0.07  # to the tail of a joint without a child, by VRM 0
+
+
+class _Pendulums(NamedTuple):
+    """The joints that swing, S in all; colliders C."""
+
+    joints: Array  # (S,) parents before children
+    tails: Array  # (S, 3) in the joint's own space, at rest
+    stiffness: Array  # (S, 1) metres a second
+    gravity: Array  # (S, 3) metres a second
+    drag: Array  # (S, 1) share of the speed that a step loses
+    radius: Array  # (S,) metres
+    centres: Array  # (S,) joint in whose space the speed counts, -1 the world
+    collider_joints: Array  # (C,)
+    ends: Array  # (C, 2, 3) ends of the axis in the collider's joint; equal for a ball
+    collider_radius: Array  # (C,) metres
+    inside: Array  # (C,) whether joints stay inside
+    touches: Array  # (S, C) which joint heeds which collider
+
+
+def add_spring_motion(character: Character, clip: Clip) -> Clip:
+    """The clip with the motion of the avatar's spring bones; the same clip where there is none to add.
+
+    Joints that the clip turns itself are left alone.
+
+    Args:
+        character: A character, whose `avatar` names its springs.
+        clip: One of its animations.
+    """
+    if character.avatar is None or not character.avatar.springs:
+        return clip
+    keyed = {channel.target for channel in clip.channels if channel.kind == "rotation"}
+    poses = poses_of(character, clip)
+    swung = swing_springs(poses, character.avatar.springs, frozenset(keyed))
+    moved = np.flatnonzero(np.abs(swung.rotations - poses.rotations).max(axis=(0, 2)) > REST_TOLERANCE).tolist()
+    if not moved:
+        return clip
+    channels = [*clip.channels, *(Channel(poses.skeleton.names[joint], "rotation") for joint in moved)]
+    values = np.concatenate([clip.values, *(swung.rotations[:, joint] for joint in moved)], axis=1)
+    return Clip(clip.name, channels, values, clip.rate, clip.start, clip.labels, clip.about)
+
+
+def swing_springs(
+    poses: PoseSequence,
+    springs: tuple[Spring, ...],
+    still: frozenset[str] = frozenset(),
+    settle: float = SETTLE_SECONDS,
+) -> PoseSequence:
+    """The same motion with swinging joints.
+
+    Args:
+        poses: The motion of the body.
+        springs: What swings.
+        still: Names of joints that keep the rotations they have.
+        settle: Seconds for which the first pose is held before the motion begins.
+    """
+    pendulums = _pendulums(poses, springs, still)
+    if pendulums is None:
+        return poses
+    steps = max(1, math.ceil(STEP_RATE / poses.rate - 1e-6))
+    dense = _subdivide(poses, steps)
+    dt = 1.0 / dense.rate
+    state = _Simulation(dense, pendulums)
+    for _ in range(round(settle * dense.rate)):
+        state.step(0, dt)
+    rotations = np.array(poses.rotations)
+    for frame in range(len(dense)):
+        turned = state.step(frame, dt)
+        if frame % steps == 0:
+            rotations[frame // steps, pendulums.joints] = turned
+    rotations[:, pendulums.joints] = quaternion.unroll(rotations[:, pendulums.joints])
+    return PoseSequence(poses.skeleton, poses.translations, rotations, poses.rate)
+
+
+class _Simulation:
+    """Tails of all pendulums, now and one step before, in the space of their centres."""
+
+    def __init__(self, poses: PoseSequence, pendulums: _Pendulums) -> None:
+        self.poses, self.pendulums = poses, pendulums
+        skeleton = poses.skeleton
+        self.rest = transform.compose(skeleton.translations, skeleton.rotations, skeleton.scales)
+        self.local = transform.compose(poses.translations, poses.rotations, skeleton.scales)
+        number = np.full(len(skeleton), -1)
+        number[pendulums.joints] = np.arange(len(pendulums.joints))
+        carried = number >= 0  # and all joints below: what they carry has to be placed again in every step
+        depth = np.zeros(len(skeleton), int)
+        for joint, parent in enumerate(skeleton.parents.tolist()):
+            carried[joint] |= parent >= 0 and carried[parent]
+            depth[joint] = 0 if parent < 0 else depth[parent] + 1
+        self.levels = [
+            (level, number[level])
+            for d in range(int(depth.max()) + 1)
+            if len(level := np.flatnonzero(carried & (depth == d)))
+        ]
+        world = np.array(poses.world[0])
+        self.tails = self._to_centres(world, transform.apply(world[pendulums.joints], pendulums.tails))
+        self.before = self.tails.copy()
+
+    def step(self, frame: int, dt: float) -> Array:
+        """Move on by `dt` seconds to a frame of the poses; (S, 4) rotations of the joints."""
+        p, parents = self.pendulums, self.poses.skeleton.parents
+        world = np.array(self.poses.world[frame])
+        turned = np.empty((len(p.joints), 4))
+        inertia = self._to_world(world, self.tails + (1.0 - p.drag) * (self.tails - self.before))
+        balls = transform.apply(world[p.collider_joints][:, None], p.ends)
+        reached = np.empty_like(inertia)
+        for level, numbers in self.levels:
+            above = np.where((parents[level] >= 0)[:, None, None], world[parents[level]], np.eye(4))
+            world[level] = above @ self.local[frame, level]
+            of = numbers[numbers >= 0]
+            if not len(of):
+                continue
+            joints, above = level[numbers >= 0], above[numbers >= 0]
+            frames = above @ self.rest[joints]  # with the rest rotation
+            places = frames[:, :3, 3]
+            axes = vector.normalise(p.tails[of])
+            lengths = np.linalg.norm(transform.apply(frames, p.tails[of]) - places, axis=1, keepdims=True)
+            pull = vector.normalise(np.einsum("sij,sj->si", frames[:, :3, :3], axes))
+            aims = inertia[of] + dt * (p.stiffness[of] * pull + p.gravity[of])
+            aims = places + lengths * vector.normalise(aims - places, otherwise=pull)
+            aims = self._collide(of, aims, places, lengths, balls)
+            reached[of] = aims
+            inward = vector.normalise(transform.apply(np.linalg.inv(frames), aims), otherwise=axes)
+            rotation = quaternion.from_two_vectors(axes, inward)
+            turned[of] = quaternion.multiply(self.poses.skeleton.rotations[joints], rotation)
+            world[joints] = frames @ transform.compose(np.zeros(3), rotation, np.ones(3))
+        self.before, self.tails = self.tails, self._to_centres(world, reached)
+        return turned
+
+    def _collide(self, of: Array, tails: Array, places: Array, lengths: Array, balls: Array) -> Array:
+        p = self.pendulums
+        for c in np.flatnonzero(p.touches[of].any(axis=0)).tolist():
+            start, axis = balls[c, 0], balls[c, 1] - balls[c, 0]
+            share = np.clip((tails - start) @ axis / max(axis @ axis, 1e-18), 0.0, 1.0)
+            away = tails - start - share[:, None] * axis
+            distance = np.linalg.norm(away, axis=1)
+            room = p.collider_radius[c] - p.radius[of] - distance
+            depth = -room if p.inside[c] else p.collider_radius[c] + p.radius[of] - distance
+            hit = (depth > 0) & (distance > 0) & p.touches[of, c]
+            out = np.where(hit, depth / np.maximum(distance, 1e-12), 0.0)[:, None] * away
+            moved = tails - out if p.inside[c] else tails + out
+            moved = places + lengths * vector.normalise(moved - places, otherwise=tails - places)
+            tails = np.where(hit[:, None], moved, tails)
+        return tails
+
+    def _to_centres(self, world: Array, points: Array) -> Array:
+        return transform.apply(np.linalg.inv(self._centres(world)), points)
+
+    def _to_world(self, world: Array, points: Array) -> Array:
+        return transform.apply(self._centres(world), points)
+
+    def _centres(self, world: Array) -> Array:
+        centres = self.pendulums.centres
+        return np.where((centres >= 0)[:, None, None], world[centres], np.eye(4))
+
+
+def _subdivide(poses: PoseSequence, steps: int) -> PoseSequence:
+    """The motion at `steps` times its rate, which ends with the last frame."""
+    if steps == 1 or len(poses) < 2:
+        return poses
+    at = np.arange((len(poses) - 1) * steps + 1) / steps
+    first = np.minimum(at.astype(int), len(poses) - 2)
+    share = (at - first)[:, None, None]
+    translations = (1 - share) * poses.translations[first] + share * poses.translations[first + 1]
+    rotations = quaternion.slerp(poses.rotations[first], poses.rotations[first + 1], share[..., 0])
+    return PoseSequence(poses.skeleton, translations, rotations, poses.rate * steps)
+
+
+def _links(skeleton: Skeleton, place: dict[str, int], spring: Spring) -> Iterator[tuple[SpringJoint, int, int | None]]:
+    """Settings, joint and tail of each joint of a spring; the tail is a joint, or None beyond a leaf."""
+    if not spring.is_tree:
+        for link, following in pairwise(spring.joints):
+            if link.joint in place and following.joint in place:
+                yield link, place[link.joint], place[following.joint]
+        return
+    children: dict[int, list[int]] = {}
+    for joint, parent in enumerate(skeleton.parents.tolist()):
+        children.setdefault(parent, []).append(joint)
+    for link in spring.joints:
+        below = [place[link.joint]] if link.joint in place else []
+        while below:
+            joint = below.pop()
+            yield link, joint, children.get(joint, [None])[0]
+            below += children.get(joint, [])
+
+
+def _pendulums(poses: PoseSequence, springs: tuple[Spring, ...], still: frozenset[str]) -> _Pendulums | None:
+    """The springs by joint number; a joint of several springs belongs to the first."""
+    skeleton = poses.skeleton
+    place = {name: joint for joint, name in reversed(list(enumerate(skeleton.names)))}
+    rest = kinematics.world_transforms(skeleton.parents, skeleton.translations, skeleton.rotations, skeleton.scales)
+    rows: dict[int, tuple[Array, tuple[float, tuple[float, float, float], float, float], int, int]] = {}
+    for number, spring in enumerate(springs):
+        centre = place.get(spring.centre, -1)
+        for link, joint, tail in _links(skeleton, place, spring):
+            if joint in rows or skeleton.names[joint] in still:
+                continue
+            if tail is None:
+                offset = LEAF_METRES * vector.normalise(skeleton.translations[joint])
+            else:
+                offset = transform.apply(np.linalg.inv(rest[joint]), rest[tail, :3, 3])
+            if np.linalg.norm(offset) > 1e-9:
+                rows[joint] = offset, (link.stiffness, link.gravity, link.drag, link.radius), centre, number
+    if not rows:
+        return None
+    joints = sorted(rows)
+    offsets, settings, centres, numbers = zip(*(rows[joint] for joint in joints))
+    stiffness, gravity, drag, radius = (np.array(column, float) for column in zip(*settings))
+    balls = [(ball, n) for n, spring in enumerate(springs) for ball in spring.colliders if ball.joint in place]
+    owners = np.array([n for _, n in balls], int)
+    return _Pendulums(
+        np.array(joints),
+        np.array(offsets),
+        stiffness[:, None],
+        gravity,
+        drag[:, None],
+        radius,
+        np.array(centres),
+        np.array([place[ball.joint] for ball, _ in balls], int),
+        np.array([(ball.centre, ball.end) for ball, _ in balls], float).reshape(-1, 2, 3),
+        np.array([ball.radius for ball, _ in balls], float),
+        np.array([ball.inside for ball, _ in balls], bool),
+        np.array(numbers)[:, None] == owners[None],
+    )
