@@ -44,16 +44,13 @@ def test_left_and_right_change_places_and_odd_ones_their_sign() -> None:
     np.testing.assert_array_equal(known.mirror_pose(known.rest), known.rest)
 
 
-def test_found_by_name_group_region_and_layer() -> None:
+def test_found_by_name_group_and_layer() -> None:
     known = controls()
     assert (known.index("head.turn"), len(known), "head.nod" in known) == (1, 6, False)
     assert known.group("brows.raise.L") == "brows"
-    assert known.indices_in_region("eyes").tolist() == [3, 4, 5]
     assert known.indices_in_layer("lattice").tolist() == []
     with pytest.raises(InvalidInput, match=r"no control 'head.nod' \(did you mean 'head.turn'\?\); available: 'brows."):
         known.index("head.nod")
-    with pytest.raises(InvalidInput, match="no region 'feet'"):
-        known.indices_in_region("feet")
 
 
 def test_values_are_held_within_the_ranges() -> None:

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from understudy.character import kinematics
 from understudy.errors import InvalidInput
-from understudy.maths import transform
+from understudy.maths import euler, quaternion, transform
 
 
 def tree(rng, joints, roots=1):
@@ -171,3 +171,24 @@ def test_threads_do_not_change_the_result():
         results.append(kinematics.world_transforms(parents, t, q, s))
         numba.set_num_threads(before)
     np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize("order", ["XYZ", "ZXY", "ZYX", "YXZ", "XYX", "ZXZ"])
+def test_euler_axes_are_the_rates_of_the_angles(order):
+    angles, step = np.random.default_rng(9).uniform(-np.pi, np.pi, size=(20, 3)), 1e-6
+    axes = kinematics.euler_axes(angles, order)
+    for k, nudge in enumerate(step * np.eye(3)):
+        up, down = (euler.from_euler(angles + sign * nudge, order) for sign in (1, -1))
+        rate = quaternion.to_rotation_vector(quaternion.multiply(up, quaternion.conjugate(down))) / (2 * step)
+        np.testing.assert_allclose(axes[..., k], rate, atol=1e-8)
+
+
+def test_euler_axes_lose_rank_in_gimbal_lock():
+    assert abs(np.linalg.det(kinematics.euler_axes([0.3, np.pi / 2, 0.1], "XYZ"))) < 1e-12
+    assert abs(np.linalg.det(kinematics.euler_axes([0.3, 0.0, 0.1], "ZXZ"))) < 1e-12
+    assert abs(np.linalg.det(kinematics.euler_axes([0.3, 0.4, 0.1], "XYZ"))) == pytest.approx(np.cos(0.4))
+
+
+def test_ancestors_are_the_joint_and_all_above_it():
+    above = kinematics.ancestors([-1, 0, 1, 0, -1])
+    assert [np.flatnonzero(row).tolist() for row in above] == [[0], [0, 1], [0, 1, 2], [0, 3], [4]]

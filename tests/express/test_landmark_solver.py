@@ -8,14 +8,13 @@ from tests.data_folder import data_file
 from tests.express.takes import turned
 
 from understudy import cast
-from understudy.character import Channel, Character, Clip, Mesh, Part, Shapes, Skeleton, SkinBinding
+from understudy.character import Character, Mesh, Part, Shapes, Skeleton, SkinBinding
 from understudy.errors import InvalidInput
 from understudy.express.landmark_solver import (
     LandmarkBasis,
     basis_of,
     displacements_on_model,
     solve,
-    weights_by_name,
     weights_of,
 )
 from understudy.express.manifest import read_recording
@@ -156,12 +155,3 @@ def test_displacements_turn_with_the_head() -> None:
     rest, turn = rng.normal(size=(8, 3)), turned(0.7, 3, 0)
     neutral, moves = 5 * rest @ turn.T + 1, rng.normal(size=(2, 8, 3))
     np.testing.assert_allclose(displacements_on_model(5 * moves @ turn.T, neutral, rest), moves, atol=1e-9)
-
-
-def test_names_of_weights() -> None:
-    clip = Clip(
-        "a", [Channel("hip", "translation"), Channel("", "weights", ("eyeBlink_L", "grin"))], np.ones((2, 5)), 1
-    )
-    assert list(weights_by_name(clip)) == ["eyeBlinkLeft", "grin"]
-    with pytest.raises(InvalidInput, match="should have shape weights, but has 'hip"):
-        weights_by_name(Clip("a", [Channel("hip", "translation")], np.ones((2, 3)), 1))

@@ -105,12 +105,6 @@ def test_slerp_agrees_with_three_js(a, b, t):
     assert same_rotation(quaternion.slerp(a, b, t), _slerp_of_three_js(a, b, t), 1.1e-6)
 
 
-@given(rotations, rotations)
-def test_nlerp_meets_slerp_at_the_ends_and_halfway(a, b):
-    for t in (0.0, 0.5, 1.0):
-        assert same_rotation(quaternion.nlerp(a, b, t), quaternion.slerp(a, b, t), 1e-12)
-
-
 def test_unroll_is_continuous_and_changes_no_rotation():
     rng = np.random.default_rng(3)
     steps = quaternion.exp(0.3 * rng.normal(size=(50, 4, 3)))

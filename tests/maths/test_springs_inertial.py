@@ -3,9 +3,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.maths.strategies import rotations, same_rotation, vectors
 
-from understudy.maths import quaternion, springs
+from understudy.maths import springs
 
 numbers = st.one_of(st.floats(-5, 5, allow_subnormal=False), st.sampled_from((0.0, 1e-9, -1e-9)))
 durations = st.floats(0.05, 2)
@@ -75,48 +74,6 @@ def test_the_published_limits_on_time_and_acceleration():
     assert np.isclose(state.duration, -5 * x0 / v0) and state.b1 == 0.0 and state.b2 == 0.0
 
 
-@given(vectors, vectors, durations, rotations)
-def test_vectors_decay_alike_in_every_frame_of_axes(x0, v0, duration, turn):
-    state = springs.init_vector(x0, v0, duration)
-    assert np.allclose(springs.evaluate_vector(state, 0.0), x0, atol=1e-12)
-    assert np.array_equal(springs.evaluate_vector(state, duration), np.zeros(3))
-    t = 0.3 * duration
-    other = springs.init_vector(quaternion.rotate(turn, x0), quaternion.rotate(turn, v0), duration)
-    if np.linalg.norm(x0) > 1e-3:
-        expected = quaternion.rotate(turn, springs.evaluate_vector(state, t))
-        assert np.allclose(springs.evaluate_vector(other, t), expected, atol=1e-6)
-
-
-@given(vectors, vectors, durations)
-def test_vector_velocity_is_continuous(x0, v0, duration):
-    state = springs.init_vector(x0, v0, duration)
-    shortest = min(float(state.along.duration), duration)
-    if shortest < 1e-2:
-        return
-    h = 1e-7 * shortest
-    rate = (springs.evaluate_vector(state, h) - x0) / h
-    assert np.allclose(rate, v0, atol=1e-4 * (1 + np.linalg.norm(x0) / shortest))
-
-
-@given(rotations, vectors, rotations, vectors, durations)
-def test_rotations_continue_and_arrive(old, old_spin, new, new_spin, duration):
-    if quaternion.angle_between(old, new) > np.pi - 1e-2:
-        return  # the way back is ambiguous, and its velocity with it
-    state = springs.init_rotation(old, old_spin, new, new_spin, duration)
-    assert same_rotation(springs.apply_rotation(state, 0.0, new), old, 1e-9)
-    assert same_rotation(springs.apply_rotation(state, duration, new), new, 1e-12)
-    shortest = min(float(state.along.duration), duration)
-    if shortest < 1e-2:
-        return
-    h = 1e-6 * shortest
-    new_later = quaternion.multiply(quaternion.exp(h * new_spin), new)
-    later = springs.apply_rotation(state, h, new_later)
-    spin = quaternion.log(quaternion.multiply(later, quaternion.conjugate(old))) / h
-    assert np.allclose(spin, old_spin, atol=2e-3 * (1 + 1 / shortest))
-
-
 def test_batches():
     state = springs.init_decay(np.ones((4, 3)), np.zeros(3), 0.5)
     assert springs.evaluate(state, 0.1).shape == (4, 3)
-    vectors_ = springs.init_vector(np.ones((4, 3)), np.zeros(3), 0.5)
-    assert springs.evaluate_vector(vectors_, 0.1).shape == (4, 3)

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.maths.strategies import rotations, same_rotation, vectors
+from tests.maths.strategies import vectors
 
-from understudy.maths import quaternion, springs
+from understudy.maths import springs
 
 lives = st.floats(0.02, 2)
 steps = st.floats(1e-4, 1)
@@ -31,19 +31,3 @@ def test_no_overshoot_from_rest_and_velocity_is_the_rate(x, goal, life, dt):
     h = 1e-6 * life
     ahead, behind = (springs.step(x, 0.0, goal, life, dt + e)[0] for e in (h, -h))
     assert np.isclose(velocity, (ahead - behind) / (2 * h), rtol=1e-4, atol=1e-4 * abs(x - goal) / life + 1e-9)
-
-
-@given(rotations, vectors, rotations, lives)
-def test_rotations_come_to_rest_at_the_goal(q, w, goal, life):
-    q, w = springs.step_rotation(q, w, goal, life, 60 * life)
-    assert same_rotation(q, goal, 1e-9) and np.linalg.norm(w) < 1e-9
-
-
-@given(rotations, vectors, rotations, lives)
-def test_rotation_spring_is_continuous_in_value_and_velocity(q, w, goal, life):
-    h = 1e-7 * life
-    if quaternion.angle_between(q, goal) > np.pi - 1e-3:
-        return  # both ways home are equally long
-    after, velocity = springs.step_rotation(q, w, goal, life, h)
-    turned = quaternion.log(quaternion.multiply(after, quaternion.conjugate(q))) / h
-    assert np.allclose(turned, w, atol=1e-3 * (1 + 1 / life)) and np.allclose(velocity, w, atol=1e-3 * (1 + 1 / life))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+from tests.reference.maths import fit_rigid
 
 from understudy.checks import Array
 from understudy.express import sigmoid
@@ -31,7 +32,6 @@ from understudy.express.graph.coupling import APEX_ACTIVATION_RATIO, START_ACTIV
 from understudy.express.graph.region_builder import PEAK_THRESHOLD_RATIO, GraphSnapshot, NodeMatch
 from understudy.express.graph.sample_graph import SampleGraph, velocity_influence
 from understudy.express.sigmoid import sigmoids
-from understudy.maths import transform
 
 
 def _starts(curves: Array, pairs: Array, table: Array, squares: Array) -> Array:
@@ -140,7 +140,7 @@ def merge_nodes(
         best = int(np.argmin(values))
         if values[best] < threshold * (PEAK_THRESHOLD_RATIO if k == sample.peak else 1.0):
             if align:
-                turn, shift = transform.fit_rigid(standing.base + pose, standing.base + nodes[best])
+                turn, shift = fit_rigid(standing.base + pose, standing.base + nodes[best])
                 r, t = turn @ r, turn @ t + shift
                 pose = (standing.base + pose) @ turn.T + shift - standing.base
             peaks[best] = label if k == sample.peak else peaks[best]

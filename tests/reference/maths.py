@@ -59,3 +59,19 @@ def solve_box_qp(h: Array, b: Array, low: Array, high: Array, w: Array, least: f
             break
         w = tried
     return w
+
+
+def fit_rigid(a: Array, b: Array) -> tuple[Array, Array]:
+    """`rigid_fit_kernels.fit_rigid_single`: R (D, D) and t (D,) that take the points a (L, D) nearest to b (L, D).
+
+    With both sets about their centres and H = sum_i a_i b_i^T = U S V^T, R = V diag(1, .., det(V U^T)) U^T.
+    """
+    dimensions = a.shape[1]
+    if dimensions == 1 or len(a) < 2:
+        return np.eye(dimensions), np.zeros(dimensions)
+    ca, cb = a.mean(axis=0), b.mean(axis=0)
+    u, _, vt = np.linalg.svd((a - ca).T @ (b - cb))
+    turn = np.ones(dimensions)
+    turn[-1] = np.sign(np.linalg.det(vt.T @ u.T)) or 1.0
+    r = (vt.T * turn) @ u.T
+    return r, cb - r @ ca

@@ -123,11 +123,6 @@ class Controls:
         """The group of a control: `brows` of `brows.raise.L`."""
         return name.partition(".")[0]
 
-    def indices_in_region(self, region: str) -> Array:
-        """(n,) the numbers of the controls of a region."""
-        checks.one_of(region, "region", dict.fromkeys(self.regions))
-        return np.flatnonzero([region == other for other in self.regions])
-
     def indices_in_layer(self, layer: str) -> Array:
         """(n,) the numbers of the controls of a layer."""
         checks.one_of(layer, "layer", LAYERS)

@@ -8,7 +8,6 @@ fitting          least squares that several methods share
 comparison       every method on the same poses, measured on others
 report           the comparison as a page
 playable         any deformer as linear blend and corrective shapes, for glTF
-local_controls   blend shapes cut into local ones
 rigging          weights, or a whole skeleton, for a mesh
 automatic_skin   the same for a character
 ground_truth     elastic bodies that no method is fitted to

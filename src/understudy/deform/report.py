@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from understudy import files
 from understudy.checks import Array
 from understudy.deform.comparison import Comparison, result_row
 from understudy.errors import InvalidInput
@@ -103,12 +102,6 @@ def write_report(
         raise InvalidInput(f"cannot write {place}: {error.strerror or error}") from None
     finally:
         shutil.rmtree(work, ignore_errors=True)
-
-
-def write_table(comparison: Comparison, path: str | Path) -> None:
-    """The table alone, as CSV."""
-    with files.write_atomically(path) as temporary:
-        temporary.write_text(_csv([result_row(entry) for entry in comparison.entries]), encoding="utf-8")
 
 
 def check_place(place: Path) -> None:

@@ -34,7 +34,7 @@ from understudy.edit.outcome import Obstacle, unit_for
 from understudy.edit.points.states import PointStates
 from understudy.edit.solver import qp
 from understudy.edit.solver.targets import PointTargets, TargetResiduals, gaps
-from understudy.maths import quaternion, vector
+from understudy.maths import quaternion, rotation_spline
 
 MAX_TURN_RAD = np.pi  # of a rotation about each axis: beyond that the same pose is nearer from the other side
 
@@ -96,7 +96,7 @@ class PoseVariables:
         turns = x[len(self.plain) :].reshape(-1, 3)
         q = quaternion.multiply(quaternion.from_rotation_vector(turns), self.start[self.turning])
         axes = np.zeros((len(turns), 3, 4))
-        axes[..., :3] = np.swapaxes(_so3_left_jacobian(turns), 1, 2)  # a row for each variable
+        axes[..., :3] = np.swapaxes(rotation_spline.left_jacobian(turns), 1, 2)  # a row for each variable
         slopes = 0.5 * quaternion.multiply(axes, q[:, None])  # (Q, 3, 4)
         turned = np.einsum("mqc,qkc->mqk", jacobian[:, self.turning], slopes)
         return np.concatenate([self.unit * jacobian[:, self.plain], turned.reshape(len(jacobian), -1)], axis=1)
@@ -254,18 +254,6 @@ def find_pose_obstacles(
     names = ", ".join(dict.fromkeys(move.point.name for move in moves))
     why = "is out of reach" if task.variables.count else "is moved by no column that may change"
     return (Obstacle("reach", names, 1.0, f"{names} {why}; {progress}"),)
-
-
-def _so3_left_jacobian(w: Array) -> Array:
-    """J (Q, 3, 3) of rotation vectors (Q, 3)."""
-    a2 = np.einsum("qi,qi->q", w, w)
-    a = np.sqrt(a2)
-    small = a2 < 1e-6  # below, the series is exact to 1e-13, and the quotients lose more than that
-    safe = np.where(small, 1.0, a)
-    one = np.where(small, 0.5 - a2 / 24, (1 - np.cos(safe)) / safe**2)
-    two = np.where(small, 1 / 6 - a2 / 120, (safe - np.sin(safe)) / safe**3)
-    across = vector.skew(w)
-    return np.eye(3) + one[:, None, None] * across + two[:, None, None] * (across @ across)
 
 
 def _part_residuals(

@@ -20,9 +20,8 @@ from understudy import checks
 from understudy.character import Channel, Character, Clip
 from understudy.character.rig import rig_of
 from understudy.checks import Array
-from understudy.errors import InvalidInput, join_names
+from understudy.errors import InvalidInput
 from understudy.express.landmark_filters import apply_transform, procrustes_transforms, proportions
-from understudy.formats import arkit_names
 from understudy.maths import box_qp
 
 RIDGE_WEIGHT = 1e-3  # alpha
@@ -131,15 +130,3 @@ def displacements_on_model(
     if len(names) != len(rest):
         raise InvalidInput(f"names should be as many as landmarks, {len(rest)}, but are {len(names)}")
     return moves * proportions(rest, apply_transform(neutral, *similarity), names)
-
-
-def weights_by_name(clip: Clip) -> dict[str, Array]:
-    """The columns (F,) of a clip's weights by their ARKit names, or by their own where they have none."""
-    weights: dict[str, Array] = {}
-    for channel, start in zip(clip.channels, clip.channels.offsets):
-        if channel.kind == "weights":
-            for offset, column in enumerate(channel.columns):
-                weights.setdefault(arkit_names.canonical_name(column) or column, clip.values[:, int(start) + offset])
-    if not weights:
-        raise InvalidInput(f"clip {clip.name!r} should have shape weights, but has {join_names(clip.channels.names)}")
-    return weights

@@ -178,13 +178,6 @@ def from_two_vectors(a: ArrayLike, b: ArrayLike) -> Array:
     return np.where(usable[..., None], normalise(q), IDENTITY)
 
 
-def nlerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Array:
-    """Normalised linear interpolation the short way, of uneven speed: (..., 4), (..., 4), (...) -> (..., 4)."""
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    t = np.asarray(t, dtype=float)[..., None]
-    return normalise((1.0 - t) * a + t * np.where(vec.dot(a, b)[..., None] < 0, -b, b))
-
-
 def slerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Array:
     """Constant-speed interpolation the short way, t (...) from 0 to 1 (beyond: extrapolation). -> (..., 4)
 

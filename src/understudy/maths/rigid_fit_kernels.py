@@ -1,4 +1,9 @@
-"""`transform.fit_rigid` for kernels: an angle in the plane, Horn's unit quaternion in space [Horn 1987]."""
+"""Rigid alignment of points: an angle in the plane, Horn's unit quaternion in space [Horn 1987].
+
+The points are the landmarks of a face's region: Procrustes analysis without scale [Serra 2018, section 4.1]. It
+minimises sum_i |R a_i + t - b_i|^2 over rotations R and shifts t. Weights (D = 1) are independent of each other, and
+are never shifted.
+"""
 
 from __future__ import annotations
 

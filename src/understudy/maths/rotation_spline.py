@@ -69,25 +69,6 @@ def key_velocities(times: ArrayLike, quaternions: ArrayLike) -> Array:
     return out
 
 
-def angular_velocity(quaternions: ArrayLike, rate: float) -> Array:
-    """World-frame angular velocity in radians per second: rotations (F, ..., 4) at `rate` -> (F, ..., 3).
-
-    The mean of the step before and the step after each frame; at the ends the line through the two nearest steps.
-    Both are exact to second order, and unlike a difference over two frames this can tell turns of up to pi a frame.
-    """
-    q = np.asarray(quaternions, dtype=float)
-    if len(q) < 2:
-        return np.zeros((*q.shape[:-1], 3))
-    steps = rate * quaternion.to_rotation_vector(quaternion.multiply(q[1:], quaternion.conjugate(q[:-1])))
-    out = np.empty((*q.shape[:-1], 3))
-    out[1:-1] = 0.5 * (steps[1:] + steps[:-1])
-    out[0], out[-1] = steps[0], steps[-1]
-    if len(steps) > 1:
-        out[0] += 0.5 * (steps[0] - steps[1])
-        out[-1] += 0.5 * (steps[-1] - steps[-2])
-    return out
-
-
 def left_jacobian(vector: ArrayLike) -> Array:
     """J(v) = I + (1 - cos a)/a^2 [v] + (a - sin a)/a^3 [v]^2, a = |v|. (..., 3) -> (..., 3, 3)."""
     a, small, safe = _angle(vector)

@@ -32,8 +32,6 @@ from numpy.typing import ArrayLike
 
 from understudy.checks import Array, positive
 from understudy.errors import InvalidInput
-from understudy.maths import quaternion, vector
-from understudy.maths.rotation_spline import left_jacobian, left_jacobian_inverse
 
 HALF_REACHED = 1.6783469900166605
 """The root z of (1 + z) exp(-z) = 1/2: from rest, half of the distance is covered at y t = z."""
@@ -48,15 +46,6 @@ class Decay(NamedTuple):
     b1: Array
     b2: Array
     duration: Array
-
-
-class VectorDecay(NamedTuple):
-    """A decay along the offset's direction, and one across it, where the velocity points sideways."""
-
-    along: Decay  # (...)
-    across: Decay  # (...)
-    along_axis: Array  # (..., 3)
-    across_axis: Array  # (..., 3)
 
 
 def init_decay(offset: ArrayLike, velocity: ArrayLike, duration: float, shortest: float = 0.0) -> Decay:
@@ -113,51 +102,6 @@ def _progress(state: Decay, t: ArrayLike) -> Array:
     return np.where(over, 1.0, np.maximum(t, 0.0) / np.where(over, 1.0, state.duration))
 
 
-def init_vector(offset: ArrayLike, velocity: ArrayLike, duration: float) -> VectorDecay:
-    """The decay of vectors (..., 3), the same in every frame of axes.
-
-    Bollo keeps only the velocity along the offset. Here the rest decays as well, from an offset of zero, so that
-    the velocity is continuous as a vector.
-    """
-    x0, v0 = np.broadcast_arrays(np.asarray(offset, dtype=float), np.asarray(velocity, dtype=float))
-    along_axis = vector.normalise(x0)
-    speed = vector.dot(v0, along_axis)
-    sideways = v0 - speed[..., None] * along_axis
-    along = init_decay(vector.length(x0), speed, duration)
-    across_speed = vector.length(sideways)
-    across = init_decay(np.zeros_like(across_speed), across_speed, duration)
-    return VectorDecay(along, across, along_axis, vector.normalise(sideways))
-
-
-def evaluate_vector(state: VectorDecay, t: ArrayLike) -> Array:
-    """The offset (..., 3) t seconds after the switch."""
-    along, across = evaluate(state.along, t)[..., None], evaluate(state.across, t)[..., None]
-    return along * state.along_axis + across * state.across_axis
-
-
-def init_rotation(
-    old: ArrayLike,
-    old_velocity: ArrayLike,
-    new: ArrayLike,
-    new_velocity: ArrayLike,
-    duration: float,
-) -> VectorDecay:
-    """The decay of rotations.
-
-    Old and new are unit quaternions (..., 4) and world-frame angular velocities (..., 3) at the switch. The
-    offset is p = log(old new^-1), of rate J(p)^-1 (w_old - exp(p) w_new).
-    """
-    offset = quaternion.multiply(old, quaternion.conjugate(new))
-    p = quaternion.to_rotation_vector(offset)
-    spin = np.asarray(old_velocity, dtype=float) - quaternion.rotate(offset, new_velocity)
-    return init_vector(p, np.einsum("...ij,...j->...i", left_jacobian_inverse(p), spin), duration)
-
-
-def apply_rotation(state: VectorDecay, t: ArrayLike, new: ArrayLike) -> Array:
-    """The blended rotation t seconds after the switch: exp(offset) new, `new` (..., 4) being the new motion there."""
-    return quaternion.multiply(quaternion.from_rotation_vector(evaluate_vector(state, t)), new)
-
-
 def step(value: ArrayLike, velocity: ArrayLike, goal: ArrayLike, half_life: float, dt: float) -> tuple[Array, Array]:
     """(value, velocity) after dt seconds; any shapes that broadcast.
 
@@ -178,20 +122,6 @@ def step_scalar(value: float, rate: float, goal: float, time_constant: float, dt
     if abs(away) < ARRIVED_EPSILON and abs(rate) < ARRIVED_EPSILON:
         return goal, 0.0
     return goal + away, rate
-
-
-def step_rotation(
-    rotation: ArrayLike, velocity: ArrayLike, goal: ArrayLike, half_life: float, dt: float
-) -> tuple[Array, Array]:
-    """(rotation (..., 4), world-frame angular velocity (..., 3)) after dt seconds, towards goal (..., 4).
-
-    The spring acts on the rotation vector p of the way from the goal, q = exp(p) g, whose rate is p' = J(p)^-1 w.
-    """
-    g, w = np.asarray(goal, dtype=float), np.asarray(velocity, dtype=float)
-    p = quaternion.to_rotation_vector(quaternion.multiply(rotation, quaternion.conjugate(g)))
-    p, rate = _relax(p, np.einsum("...ij,...j->...i", left_jacobian_inverse(p), w), half_life, dt)
-    turned = quaternion.multiply(quaternion.from_rotation_vector(p), g)
-    return turned, np.einsum("...ij,...j->...i", left_jacobian(p), rate)
 
 
 def _relax(offset: Array, velocity: Array, half_life: float, dt: float) -> tuple[Array, Array]:

@@ -1,11 +1,6 @@
 """Affine transforms as 4x4 matrices for column vectors: p' = M p, M = T R S.
 
 Names say which way a matrix goes: `world_from_joint = world_from_parent @ parent_from_joint`.
-
-`fit_rigid` aligns points, as the landmarks of a face's region: Procrustes analysis without scale [Serra 2018, section
-4.1]. It minimises sum_i |R a_i + t - b_i|^2 over rotations R and shifts t: with both sets about their centres and
-H = sum_i a_i b_i^T = U S V^T, R = V diag(1, .., det(V U^T)) U^T. Weights (D = 1) are independent of each other, and are
-never shifted. Kernels call `rigid_fit_kernels.fit_rigid_single`.
 """
 
 from __future__ import annotations
@@ -140,16 +135,3 @@ def apply_direction(matrix: ArrayLike, vectors: ArrayLike) -> Array:
     if matrix.ndim == 2:
         return vectors @ matrix[:3, :3].T
     return np.einsum("...ij,...j->...i", matrix[..., :3, :3], vectors)
-
-
-def fit_rigid(a: Array, b: Array) -> tuple[Array, Array]:
-    """R (D, D) and t (D,) that take the points a (L, D) nearest to b (L, D)."""
-    dimensions = a.shape[1]
-    if dimensions == 1 or len(a) < 2:
-        return np.eye(dimensions), np.zeros(dimensions)
-    ca, cb = a.mean(axis=0), b.mean(axis=0)
-    u, _, vt = np.linalg.svd((a - ca).T @ (b - cb))
-    turn = np.ones(dimensions)
-    turn[-1] = np.sign(np.linalg.det(vt.T @ u.T)) or 1.0
-    r = (vt.T * turn) @ u.T
-    return r, cb - r @ ca

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
-from tests.deform.cases import rigid_matrices, skin
+from tests.deform.cases import rigid_matrices
 from tests.reference import character as reference
 
-from understudy.character.skinning.linear import linear_blend
-from understudy.character.skinning.normals import skin_normals, vertex_normals
+from understudy.character.skinning.normals import vertex_normals
 from understudy.errors import InvalidInput
 
 
@@ -75,39 +74,3 @@ def test_wrong_inputs_are_named():
         vertex_normals(np.zeros((3, 3)), [[0, 1]])
     with pytest.raises(InvalidInput, match="there is no weighting 'none'"):
         vertex_normals(np.zeros((3, 3)), [[0, 1, 2]], "none")
-    with pytest.raises(InvalidInput, match="there is no skinning method"):
-        skin_normals(np.zeros((3, 3)), [[0]] * 3, [[1]] * 3, np.eye(4)[None], "cubic")
-
-
-@pytest.mark.parametrize("frames", [1, 30])
-@pytest.mark.parametrize("mirrored", [False, True])
-def test_carried_normals_stay_at_right_angles_to_the_surface(frames, mirrored):
-    """Tangents go with A, normals with its inverse transpose: n' . A t = 0 for every t at a right angle to n."""
-    rng = np.random.default_rng(3)
-    v, j, w = skin(rng, 40, 3, 4)
-    n = v / np.linalg.norm(v, axis=1, keepdims=True)
-    m = np.tile(np.eye(4), (frames, 4, 1, 1))
-    m[..., :3, :3] += rng.uniform(-0.2, 0.2, size=(frames, 4, 3, 3))
-    m[..., :3, 0] *= -1 if mirrored else 1
-    m[..., :3, 3] = rng.normal(size=(frames, 4, 3))
-    carried = skin_normals(n, j, w, m)
-    tangent = np.cross(n, rng.normal(size=n.shape))
-    along = linear_blend(v + tangent, j, w, m) - linear_blend(v, j, w, m)
-    np.testing.assert_allclose(np.einsum("fvc,fvc->fv", carried, along), 0, atol=2e-5)
-    outward = linear_blend(v + 0.1 * n, j, w, m) - linear_blend(v, j, w, m)
-    assert (np.einsum("fvc,fvc->fv", carried, outward) > 0).all()
-    np.testing.assert_allclose(np.linalg.norm(carried, axis=-1), 1, atol=1e-5)
-
-
-@pytest.mark.parametrize("method", ["linear", "dual"])
-@pytest.mark.parametrize("frames", [1, 30])
-def test_one_joint_carries_normals_by_its_inverse_transpose(method, frames):
-    rng = np.random.default_rng(4)
-    n, j, w = skin(rng, 20, 1, 3)
-    m = rigid_matrices(rng, frames, 3)
-    m[..., :3, :3] = m[..., :3, :3] * rng.uniform(0.5, 2, size=(frames, 3, 1, 3))
-    inverse_transpose = np.swapaxes(np.linalg.inv(m[..., :3, :3]), -1, -2)
-    expected = np.einsum("fvab,vb->fva", inverse_transpose[:, j[:, 0]], n)
-    expected /= np.linalg.norm(expected, axis=-1, keepdims=True)
-    np.testing.assert_allclose(skin_normals(n, j, w, m, method), expected, atol=1e-4)
-    assert skin_normals(n, j, w, m[0], method).shape == (20, 3)

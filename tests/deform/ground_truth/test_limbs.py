@@ -5,11 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from understudy.deform.ground_truth import arm, cylinder, elastic
+from understudy.deform.ground_truth import arm, cylinder
 from understudy.errors import InvalidInput
 
 COARSE = arm.Resolution(around=12, stations=25, steps=4, short=10, long=60, tolerance=1e-4)
 ANGLES = np.radians([[0.0, 0.0], [60.0, 0.0], [125.0, 0.0], [0.0, 180.0], [90.0, 90.0]])
+
+
+def surface_volume(vertices, faces):
+    """(P,) enclosed by closed surfaces (P, V, 3): a sixth of the sum of a . (b x c)."""
+    a, b, c = (vertices[:, faces[:, k]] for k in range(3))
+    return np.einsum("pti,pti->p", a, np.cross(b, c)) / 6.0
 
 
 @pytest.fixture(scope="module")
@@ -38,13 +44,13 @@ def test_rest_pose_and_closed_surface(limb, request):
         e.transforms[0] @ e.inverse_binds, np.broadcast_to(np.eye(4), (len(e.parents), 4, 4)), atol=1e-12
     )
     assert closed(e)
-    assert elastic.surface_volume(e.rest[None], e.triangles)[0] > 0
+    assert surface_volume(e.rest[None], e.triangles)[0] > 0
 
 
 @pytest.mark.parametrize("limb", ["bent", "twisted"])
 def test_volume_is_kept(limb, request):
     e = request.getfixturevalue(limb)
-    volume = elastic.surface_volume(e.vertices, e.triangles)
+    volume = surface_volume(e.vertices, e.triangles)
     np.testing.assert_allclose(volume, volume[0], rtol=0.02)
 
 

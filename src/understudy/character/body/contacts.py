@@ -20,7 +20,7 @@ import numpy as np
 from understudy import checks, schema
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.files import read_text, write_atomically
+from understudy.files import read_text
 from understudy.maths.resample import gaussian_smooth
 
 # Heights over the height of the body, speeds in heights a second. Toes of people rise 3 % and heels 5 % before they
@@ -150,14 +150,3 @@ def read_phases(path: str | Path, names: Iterable[str], frames: int, rate: float
             reader.fail("has a span that ends before it begins", f"contacts.{name}")
         spans[name] = [(first, last) for first, last in ends]
     return phases_from_spans(known, spans, frames, rate, start)
-
-
-def write_phases(path: str | Path, phases: ContactPhases, rate: float, start: float = 0.0) -> None:
-    """Write phases as a TOML file that users can edit."""
-    lines = ["# when each contact point stands on the floor: [first second, last second], ...", "[contacts]"]
-    for name, spans in phases.spans(rate, start).items():
-        listed = ", ".join(f"[{a:.4f}, {b:.4f}]" for a, b in spans)
-        escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-        lines.append(f'"{escaped}" = [{listed}]')
-    with write_atomically(path) as temporary:
-        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -158,11 +158,6 @@ def to_local(frames: Array, points: Array) -> Array:
     return transform.apply(transform.invert_rigid(frames)[:, None], points)
 
 
-def to_world(frames: Array, points: Array) -> Array:
-    """Points (F, P, 3) of the local frames (F, 4, 4) in the world."""
-    return transform.apply(frames[:, None], points)
-
-
 def squared_pose_distances(a: Array, b: Array) -> Array:
     """(M, N) squared distances of poses a (M, D) and b (N, D), never below zero.
 

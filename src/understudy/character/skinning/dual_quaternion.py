@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from understudy.character.skinning import linear
 from understudy.character.skinning.linear import MIN_BLOCK_FRAMES, MIN_PARALLEL_VERTICES, split_frames
 from understudy.checks import Array
-from understudy.maths import dual_quaternion, jit, quaternion
+from understudy.maths import jit, quaternion
 
 RIGID_TOLERANCE = 1e-6  # |L^T L - 1|: single-precision rotations stay below 5e-7, and a scale of 1e-6 is rounding
 # |det L| / |L|^3 below which the SVD replaces Newton's iteration; rounding leaves 1e-16 of zero.
@@ -94,8 +94,14 @@ def rigid_and_scale(matrices: Array) -> tuple[Array, Array, Array]:
         with np.errstate(invalid="ignore"):
             scale[loose] = np.swapaxes(rotation[loose], -1, -2) @ linear[loose]
     with np.errstate(invalid="ignore"):
-        motions = dual_quaternion.from_rotation_translation(quaternion.from_matrix(rotation), t)
+        motions = _from_rotation_translation(quaternion.from_matrix(rotation), t)
     return motions, scale, loose.any(axis=0)
+
+
+def _from_rotation_translation(r: Array, t: Array) -> Array:
+    """Dual quaternions (..., 8) that turn by unit quaternions r (..., 4), then move by t (..., 3)."""
+    d = 0.5 * quaternion.multiply(np.concatenate((t, np.zeros((*t.shape[:-1], 1))), axis=-1), r)
+    return np.concatenate((r, d), axis=-1)
 
 
 def nearest_rotation(linear: Array) -> Array:

@@ -350,26 +350,6 @@ def vertex_normals_parallel(vertices: Array, triangles: Array, by_angle: bool, o
         _frame_normals(vertices[f], triangles, by_angle, np.empty((vertices.shape[1], 3)), out[f])
 
 
-@compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy", parallel=True)
-def turn_normals(columns: Array, normals: Array, out: Array) -> None:
-    """out = unit(sign(det A) cofactors(A) n), of A's columns (3, F, V, 3) and normals (F or 1, V, 3)."""
-    for i in numba.prange(out.shape[1]):
-        for f in range(out.shape[0]):
-            n = normals[min(f, normals.shape[0] - 1), i]
-            a, b, c = columns[0, f, i], columns[1, f, i], columns[2, f, i]
-            bcx, bcy, bcz = b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]
-            cax, cay, caz = c[1] * a[2] - c[2] * a[1], c[2] * a[0] - c[0] * a[2], c[0] * a[1] - c[1] * a[0]
-            abx, aby, abz = a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
-            x = n[0] * bcx + n[1] * cax + n[2] * abx
-            y = n[0] * bcy + n[1] * cay + n[2] * aby
-            z = n[0] * bcz + n[1] * caz + n[2] * abz
-            length = np.sqrt(x * x + y * y + z * z)
-            scale = 1.0 / length if length != 0 else 0.0
-            if a[0] * bcx + a[1] * bcy + a[2] * bcz < 0:
-                scale = -scale
-            out[f, i, 0], out[f, i, 1], out[f, i, 2] = scale * x, scale * y, scale * z
-
-
 @compile_kernel(fastmath=FASTMATH_FLAGS, inline="always")
 def _block(b: int, rest: Array, starts: Array, shape_of: Array, rows: Array, weights: Array, out: Array) -> None:
     """Block b of all frames. rest (F or 1, 3V), rows (N, 96) of block b are starts[b]:starts[b + 1], out (F, 3V)."""

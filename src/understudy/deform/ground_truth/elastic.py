@@ -278,9 +278,3 @@ def tube_triangles(rows: int, around: int) -> Array:
     near = np.stack([pole, following[0], ring[0]], axis=-1)
     far = np.stack([last, ring[-1], following[-1]], axis=-1)
     return np.concatenate([near, sides, far])
-
-
-def surface_volume(vertices: Array, faces: Array) -> Array:
-    """(P,) enclosed by closed surfaces (P, V, 3): a sixth of the sum of a . (b x c)."""
-    a, b, c = (vertices[:, faces[:, k]] for k in range(3))
-    return np.einsum("pti,pti->p", a, np.cross(b, c)) / 6.0

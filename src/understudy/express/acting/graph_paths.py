@@ -70,12 +70,6 @@ class RegionRoutes:
             nodes.append(step)
         return np.array(nodes)
 
-    def reaches_all(self) -> bool:
-        """Whether every node has a path to neutral and to every peak."""
-        rows = self.following.copy()
-        rows[np.arange(len(self.sinks)), self.sinks] = 0
-        return bool((rows != NO_PREDECESSOR).all())
-
     def row(self, sink: int) -> Array:
         """(N,) int32: the node after each on its path to a sink, from the table or computed on demand."""
         number = self._row.get(sink)

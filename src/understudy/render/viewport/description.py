@@ -22,7 +22,7 @@ from understudy.character import Clip, Curves, Image, Material, Mesh, Part
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.render.surfaces import finish_of
-from understudy.render.viewport.packing import JOINTS_FORM, VERTICES_FORM, FramePacker, corners_and_seams
+from understudy.render.viewport.packing import VERTICES_FORM, FramePacker, corners_and_seams
 from understudy.render.viewport.surface import (
     InfluenceLists,
     SurfacePart,
@@ -253,8 +253,3 @@ def _lists(name: str, lists: InfluenceLists, buffers: DescriptionBuffers) -> dic
         f"{name}Number": buffers.add(lists.number, "u"),
         f"{name}Value": buffers.add(lists.value),
     }
-
-
-def is_skinned(rig: PosedRig) -> bool:
-    """Whether the page skins this rig itself."""
-    return FramePacker(rig).form == JOINTS_FORM

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from understudy import files
-from understudy.character import Asset, Clip
+from understudy.character import Clip
 from understudy.checks import Array
 from understudy.errors import BadFile, InvalidInput
 from understudy.perform.pose_model import clip_of_rows
@@ -106,12 +106,6 @@ def clip_of(session: Session, document: Document, id: str) -> tuple[PosedRig, Cl
     if recorded.rows.shape[1] != rig.channels.width:
         raise InvalidInput(f"the take {entry.name!r} was recorded from another character")
     return rig, clip_of_rows(rig, entry.name, recorded.rows, recorded.rate, recorded.labels)
-
-
-def asset_of(session: Session, document: Document, id: str) -> Asset:
-    """The character with the take as its only clip, ready to be written. It blocks."""
-    rig, clip = clip_of(session, document, id)
-    return Asset([rig.character], [clip])
 
 
 def find_take(document: Document, id: str) -> TakeEntry:

@@ -35,11 +35,6 @@ class ScriptRunner:
         self._schedule = Schedule(schedule_steps(script, seed))
         self._until = 0  # frame at which the last timed look ends
 
-    @property
-    def remaining_steps(self) -> tuple[str, ...]:
-        """Places of skipped steps."""
-        return self._schedule.skipped
-
     def beginning(self, label: str) -> Command | None:
         """The command that leads to the script's initial state; None if it can start at once."""
         script = self.script
