@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from understudy.perform.model import PerformanceModel
 
 
+MIN_HUMAN_JOINTS = 10  # hips, and two of each limb: a body with fewer is not looked at for human bones
+
+
 @click.command(name="info", short_help="Say what is in a file, and what was dropped.")
 @click.argument("input")
 @click.option("--controls", is_flag=True, help="List each control of a layered character: range, rest, what it does.")
@@ -220,6 +223,7 @@ def _character(character: Character, each_control: bool) -> dict[str, Any]:
         "shapes": list(shapes),
         **_surface_facts(character),
         **_facing_facts(character),
+        **_bone_facts(character),
         **({"avatar": _avatar_facts(character.avatar)} if character.avatar is not None else {}),
     }
     if character.layers is None:
@@ -250,6 +254,17 @@ def _facing_facts(character: Character) -> dict[str, Any]:
 
     facing = find_facing(rig_of(character))
     return {"up": facing.up, "facing": facing.forward, "facing_by": list(facing.evidence)}
+
+
+def _bone_facts(character: Character) -> dict[str, Any]:
+    """Which joints are which bones of a human body, where it has some; `transfer` needs no pose pairs then."""
+    from understudy.transfer.bone_map import bone_map
+    from understudy.transfer.by_bones import map_report
+
+    if character.layers is not None or len(character.joints) < MIN_HUMAN_JOINTS:
+        return {}
+    found = bone_map(character)
+    return {"bone_map": {**map_report(found), "lines": found.lines() if not found.missing else []}}
 
 
 def _avatar_facts(avatar: Avatar) -> dict[str, Any]:
@@ -308,6 +323,11 @@ def _show(name: str, facts: dict[str, Any], quiet: bool) -> None:
         click.echo(f"  character {character['name']}: {line}")
         told = ", ".join(character["facing_by"]) or "assumed"
         click.echo(f"    stands along {character['up']}, looks along {character['facing']} ({told})")
+        if "bone_map" in character:
+            missing = character["bone_map"]["missing"]
+            click.echo("    human bones:" if not missing else f"    no human body: it lacks {', '.join(missing)}")
+            for line in character["bone_map"]["lines"]:
+                click.echo(f"      {line}")
         if character["shapes"]:
             click.echo(f"    shapes ({len(character['shapes'])}): {_shorten_names(character['shapes'])}")
         for what in ("materials", "textures"):

@@ -230,6 +230,7 @@ def _transfer_clips_by_bones(
                 target,
                 size=request.size,
                 physics=request.physics,
+                springs=request.springs,
                 contact_points=request.contact_points,
                 contacts=request.contacts,
             )

@@ -193,8 +193,9 @@ def bone_map(character: Character, overrides: Mapping[str, str] | None = None) -
         )
     else:
         finder.take(finder.by_name(), "name")
-        finder.take(finder.by_shape(), "shape")
-        finder.complete_by_mirror()
+        if not finder.is_complete():
+            finder.take(finder.by_shape(), "shape")
+            finder.complete_by_mirror()
     finder.override(overrides or {})
     return finder.result()
 
@@ -241,7 +242,12 @@ class _Finder:
             if bone not in self.bones and joint not in self.bones.values():
                 self.bones[bone], self.evidence[bone] = joint, told
 
+    def is_complete(self) -> bool:
+        """Whether hips, head, arms and legs were found."""
+        return {"Hips", "Head", *(side + bone for side in SIDES for bone in (*LEG, *ARM))} <= set(self.bones)
+
     def override(self, overrides: Mapping[str, str]) -> None:
+        """Take what the user says."""
         for bone, name in overrides.items():
             if bone not in ALL_BONES:
                 raise InvalidInput(f"a bone map should name bones as Unity does (LeftUpperArm), but has {bone!r}")

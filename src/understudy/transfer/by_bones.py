@@ -32,6 +32,7 @@ from understudy.errors import InvalidInput
 from understudy.files import read_text
 from understudy.transfer.bone_map import SIDES, BoneMap, bone_map
 from understudy.transfer.humanoid import humanoid_schedule, solve_humanoid
+from understudy.transfer.physics.spring_limbs import limbs_by_name, swing
 from understudy.transfer.pipeline import TransferResult
 from understudy.transfer.retarget import retarget, size_ratio
 from understudy.transfer.source import SourceMotion
@@ -90,6 +91,7 @@ def transfer_by_bones(
     *,
     size: float | None = None,
     physics: bool = True,
+    springs: bool = True,
     contact_points: Sequence[str] = (),
     contacts: str | Path | None = None,
 ) -> TransferResult:
@@ -101,6 +103,7 @@ def transfer_by_bones(
         target: The body that is to move, or its bones.
         size: Ratio of the sizes; None: that of the leg lengths.
         physics: Whether feet are kept where they stand, and momenta and flights are those of the source.
+        springs: Whether tails and ears swing.
         contact_points: Joints of feet, hands or shins that may be in contact with the floor; empty: all.
         contacts: A TOML file of contact phases, in place of those that are found; names as in the report.
 
@@ -129,6 +132,10 @@ def transfer_by_bones(
         solution = solve_humanoid(poses, target, target.body, replace(schedule, phases=phases), ratio)
         poses = steps["solved"] = solution.poses
         clock["physics"] = time.process_time()
+    limbs = limbs_by_name(target.skeleton) if springs else ()
+    if limbs:
+        poses = steps["final"] = swing(poses, limbs)
+        clock["springs"] = time.process_time()
     seconds = {step: clock[step] - before for before, step in zip(clock.values(), list(clock)[1:])}
     spans = {} if phases is None else phases.spans(source.rate, source.start)
     report = {
@@ -151,7 +158,7 @@ def transfer_by_bones(
 
 
 def _heading_turn(performer: BoneMap, target: BoneMap) -> Array:
-    """(4, 4) the turn about the vertical from where the performer faces at rest to where the target does.
+    """(4, 4) the turn about the vertical, by quarters, from where the performer faces at rest to where the target does.
 
     A character that faces -Z at rest walks along -Z, as its file and its users expect.
     """
@@ -159,6 +166,7 @@ def _heading_turn(performer: BoneMap, target: BoneMap) -> Array:
     ahead, wanted = performer.axes[:, 2], target.axes[:, 2]
     if abs(ahead[1]) < 0.5 and abs(wanted[1]) < 0.5:  # both stand upright at rest
         angle = np.arctan2(wanted[0], wanted[2]) - np.arctan2(ahead[0], ahead[2])
+        angle = np.pi / 2 * np.round(angle / (np.pi / 2))  # rest poses are a little askew
         turn[[0, 0, 2, 2], [0, 2, 0, 2]] = np.cos(angle), np.sin(angle), -np.sin(angle), np.cos(angle)
     return turn
 
