@@ -18,6 +18,7 @@ def outlines(*lowest: float) -> np.ndarray:
     [
         ((0.0, 0.01, 0.0), 0.0),
         ((0.0, 0.0, -0.4), 0.0),  # a fall that ends below the ground
+        ((-0.1, -0.5, -0.7, 0.0), 0.0),  # a sword that cuts through the ground
         ((1.0, 1.2, 0.1), 0.0),  # a jump
         ((-1.0, -1.0, -1.0), None),  # modelled around its centre
         ((3.0, 3.0, 3.1), None),
