@@ -6,7 +6,7 @@ import numpy as np
 
 from understudy.character import Curves
 from understudy.checks import Array
-from understudy.edit.solver.offsets import FALLOFF_FLOOR, SMOOTHNESS, OffsetVariables
+from understudy.edit.solver.offsets import FALLOFF_FLOOR, SHAPE_COST_RATIO, SMOOTHNESS, OffsetVariables
 
 SAMPLES = 600_001
 
@@ -15,16 +15,23 @@ def energy_of_change(before: Curves, after: Curves, variables: OffsetVariables, 
     """The energy E of `offsets`, by samples of both animations; `weight` and `unit` (C,) are those of the columns."""
     window, times = variables.window, np.linspace(before.start, before.end, SAMPLES)
     step = times[1] - times[0]
-    rho = 1 / (window.falloff(times) ** 2 + FALLOFF_FLOOR)
+    phi, away = window.falloff(times), window.away(times)
+    rho = 1 / (phi**2 + FALLOFF_FLOOR)
+    fading = (away > 0) & (away < window.radius)
+    phi_bend = np.where(fading, -0.5 * (np.pi / window.radius) ** 2 * np.cos(np.pi * away / window.radius), 0.0)
     bend = (SMOOTHNESS * window.radius / np.pi) ** 4
     energy, column = 0.0, 0
     for old, new in zip(before.curves, after.curves):
         kink = np.abs(times[:, None] - old.times).min(axis=1) < 3 * step  # a smooth key still turns its slope
-        for offset in (new.sample(times) - old.sample(times)).T:
-            second = np.gradient(np.gradient(offset, step), step)
+        ends = np.array([window.start, window.stop])
+        at_ends = new.sample(ends) - old.sample(ends)
+        for offset, (first, last) in zip((new.sample(times) - old.sample(times)).T, at_ends.T):
+            nearest = np.where(times < window.start, first, last)
+            second = np.gradient(np.gradient(offset, step), step) - phi_bend * nearest
             second[kink] = 0.0
-            whole = float(np.sum(rho * (offset**2 + bend * second**2)) * step) / window.radius
-            energy += weight[column] / unit[column] ** 2 * whole
+            shape = np.where(away > 0, offset - phi * nearest, 0.0)
+            whole = np.sum(offset**2 / SHAPE_COST_RATIO + rho * (shape**2 + bend * second**2)) * step / window.radius
+            energy += weight[column] / unit[column] ** 2 * float(whole)
             column += 1
     return energy
 

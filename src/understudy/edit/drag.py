@@ -301,7 +301,9 @@ class WarmStart:
         """Search for new goals, from the better start."""
         problem = self.problem
         if problem.window is not None:
-            result = search(problem, asked, self.v, self.settings, self._held)
+            # What missed its goal may lie in another valley: the way of the pointer would stay visible.
+            start = np.zeros_like(self.v) if self.back else self.v
+            result = search(problem, asked, start, self.settings, self._held)
             few = len(result.held) <= MAX_SAMPLE_GROWTH * max(len(problem.held), 1)
             self.v, self.back, self._held = result.v, not result.reached, result.held if few else None
             return result

@@ -121,6 +121,32 @@ def test_the_way_of_the_pointer_does_not_matter() -> None:
     assert difference < 0.04 * np.linalg.norm((-0.06, 0.06, 0.03))
 
 
+def test_a_goal_out_of_reach_on_the_way_leaves_no_trace() -> None:
+    rig, curves = figure.rig(), walk()
+    times, goal = np.linspace(0, 4, 241), np.array([-0.06, 0.06, 0.03])
+    shown = []
+    for way in ([goal], [[2.0, -1.0, 0.5], [-1.5, 0.0, -2.0], goal]):
+        session = DragSession(rig, curves)
+        begun = session.begin(Edit([MovePoint(Point("L hand"), 2.1, by=(0, 0, 0))], [Pin(Point("R hand"))]))
+        for offset in way:
+            session.update(to=np.array(begun.places[0]) + offset)
+        shown.append(paths(rig, session.curves, times))
+    assert np.abs(shown[1] - shown[0]).max() < 0.04 * np.linalg.norm(goal)
+
+
+def test_what_nothing_holds_fades_with_the_falloff() -> None:
+    """Angles keep the shape of the window, as with a plain key that fades."""
+    rig, curves = figure.rig(), walk()
+    result = edit_curves(rig, curves, MovePoint("L hand", 2.0, by=(-0.03, 0.05, 0.02)), falloff=1.0, hold_feet=False)
+    times = np.linspace(0, 4, 481)
+    away = np.minimum(np.abs(times - 2.0), 1.0)
+    change = result.curves.sample(times) - curves.sample(times)
+    peak = result.curves.sample([2.0])[0] - curves.sample([2.0])[0]
+    shape = change - (0.5 + 0.5 * np.cos(np.pi * away))[:, None] * peak
+    # 0.15; without a cost of the shape itself, 0.24
+    assert np.sqrt((shape**2).mean()) < 0.2 * np.sqrt((peak**2).mean())
+
+
 def test_a_release_gives_what_the_pointer_saw_last() -> None:
     rig, curves, times = figure.rig(), walk(), np.linspace(0, 4, 241)
     way = np.array([-0.06, 0.06, 0.03])

@@ -33,9 +33,9 @@ TRANSLATION_STIFFNESS = 3.0
 """Stiffness of translations relative to rotations. At 1 a dragged hand takes the whole body along before the arm bends,
 at 10 the arm is straight before the body follows."""
 
-TRUNK_COST = 10.0
-"""Cost of moving the first joint beyond the dragged limb, over its inertia. At 1 the head moves by a tenth of the way
-of a hand that the arm alone could move, at 100 a stretched arm is straight before the trunk follows."""
+TRUNK_COST = 50.0
+"""Cost of moving the first joint beyond the dragged limb, over its inertia. At 10 the head moves by a twentieth of the
+way of a hand that the arm alone could move, hardly further than by a plain key at 50."""
 TURNING_BONES = 1  # from a point to the joints that turn it without moving the rest of the limb
 LIGHT_INERTIA = 0.003  # character masses times sizes squared: about the moment of inertia of an arm
 # Of the character's size, or of a scale of one: files round to about 1e-6, and motion is visible from 1e-3.

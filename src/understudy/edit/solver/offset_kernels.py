@@ -17,13 +17,51 @@ RIDGE_RATIO = 1e-7  # of the diagonal: keys nearly at one time depend on each ot
 
 
 @compile_kernel(nogil=True)
-def distance_outside(t: float, start: float, stop: float, period: float) -> float:
-    """Seconds from t to the span `start` to `stop`, zero inside; the shorter way round where `period` is above zero."""
-    away = max(start - t, t - stop, 0.0)
-    if period > 0.0:
-        away = min(away, max(start - t - period, t + period - stop, 0.0))
-        away = min(away, max(start - t + period, t - period - stop, 0.0))
-    return away
+def distance_outside(t: float, start: float, stop: float, period: float) -> tuple[float, int]:
+    """Seconds from t to the span `start` to `stop`, zero inside, and which end is nearer, 0 or 1.
+
+    The shorter way round where `period` is above zero.
+    """
+    away, side = max(start - t, t - stop, 0.0), 0 if t < start else 1
+    for turn in (-period, period):
+        other = max(start - t - turn, t + turn - stop, 0.0)
+        if other < away:
+            away, side = other, 0 if t + turn < start else 1
+    return away, side
+
+
+@compile_kernel(nogil=True)
+def fill_moment(pieces: OffsetPieces, c: int, time: float, first: int, out: Array) -> None:
+    """What the unknowns of column c add to it at a time, into a zeroed `out` (count,)."""
+    basis = np.empty(4)
+    g = find_piece(pieces, c, time)
+    if g < 0:
+        return
+    fill_basis(bezier_parameter(pieces, g, time), pieces.leaving[g], pieces.arriving[g], pieces.stepped[g], basis)
+    for i in range(4):
+        if pieces.variable[g, i] >= 0:
+            out[pieces.variable[g, i] - first] += basis[i]
+
+
+@compile_kernel(nogil=True)
+def find_piece(pieces: OffsetPieces, c: int, time: float) -> int:
+    """The piece of column c at a time, -1 where it has none."""
+    g = -1
+    for piece in range(pieces.first[c], pieces.first[c + 1]):  # the last that begins before the time
+        if pieces.start[piece] <= time + 1e-9:
+            g = piece
+    return -1 if g < 0 or time > pieces.start[g] + pieces.length[g] + 1e-9 else g
+
+
+@compile_kernel(nogil=True)
+def bezier_parameter(pieces: OffsetPieces, g: int, time: float) -> float:
+    """The parameter of piece g at a time."""
+    d = pieces.length[g]
+    share = min(max((time - pieces.start[g]) / d, 0.0), 1.0)
+    if 0.0 < share < 1.0:
+        p1, p2 = pieces.leaving[g] / d, 1.0 - pieces.arriving[g] / d
+        return bezier_newton_scalar(p1, p2, share, MAX_NEWTON_STEPS, STEP_TOLERANCE, RESIDUAL_TOLERANCE)
+    return share
 
 
 @compile_kernel(nogil=True)
@@ -40,6 +78,7 @@ def fill_whitening(
     weight: Array,
     window: tuple[float, float, float],
     floor: float,
+    shape_cost: float,
     smoothness: float,
     nodes: Array,
     node_weights: Array,
@@ -53,8 +92,12 @@ def fill_whitening(
     start, stop, radius = window
     basis, bend = np.empty(4), np.empty(4)
     for c in range(first_variable.size - 1):
-        count = first_variable[c + 1] - first_variable[c]
+        count, first = first_variable[c + 1] - first_variable[c], first_variable[c]
         h = np.zeros((count, count))
+        moment = np.zeros((2, count))  # what the variables add at the first and at the last moment
+        cross, square = np.zeros((2, count)), np.zeros(2)
+        fill_moment(pieces, c, start, first, moment[0])
+        fill_moment(pieces, c, stop, first, moment[1])
         for g in range(pieces.first[c], pieces.first[c + 1]):
             d, la, lb = pieces.length[g], pieces.leaving[g], pieces.arriving[g]
             for n in range(nodes.size):
@@ -73,16 +116,29 @@ def fill_whitening(
                     along = along0 if i == 0 else -along0 if i == 1 else along2 if i == 2 else along3
                     bend[i] = 0.0 if pieces.stepped[g] else (bend[i] * slow - along * turn) / slow**3
                     bend[i] *= (smoothness * radius / math.pi) ** 2
-                share = falloff(distance_outside(pieces.start[g] + x, start, stop, pieces.period[c]), radius)
-                mass = node_weights[n] * max(rate, 0.0) / (radius * (share * share + floor)) * weight[c]
+                away, side = distance_outside(pieces.start[g] + x, start, stop, pieces.period[c])
+                share = falloff(away, radius)
+                # of a raised cosine in the same units as `bend`; zero between the moments, where nothing fades
+                fade = 0.5 * smoothness**2 * (1.0 - 2.0 * share) if 0.0 < away < radius else 0.0
+                mass = node_weights[n] * max(rate, 0.0) / radius * weight[c]
+                far = mass / (share * share + floor)
+                outside = 0.0 if away == 0.0 else 1.0
+                square[side] += far * (outside * share * share + fade * fade)
                 for i in range(4):
-                    row = pieces.variable[g, i] - first_variable[c]
+                    row = pieces.variable[g, i] - first
                     if pieces.variable[g, i] < 0:
                         continue
+                    cross[side, row] += far * (outside * share * basis[i] + fade * bend[i])
                     for j in range(4):
                         if pieces.variable[g, j] >= 0:
-                            column = pieces.variable[g, j] - first_variable[c]
-                            h[row, column] += mass * (basis[i] * basis[j] + bend[i] * bend[j])
+                            column = pieces.variable[g, j] - first
+                            size = (mass / shape_cost + outside * far) * basis[i] * basis[j]
+                            h[row, column] += size + far * bend[i] * bend[j]
+        for side in range(2):
+            for i in range(count):
+                for j in range(count):
+                    a, b = moment[side, i], moment[side, j]
+                    h[i, j] += square[side] * a * b - cross[side, i] * b - a * cross[side, j]
         invert_root(h, blocks[first_block[c] : first_block[c + 1]].reshape(count, count))
 
 
@@ -133,18 +189,10 @@ def fill_samples(
         count = first_variable[c + 1] - first_variable[c]
         block = blocks[first_block[c] : first_block[c + 1]].reshape(count, count)
         for s in range(times.size):
-            g, low, high = -1, pieces.first[c], pieces.first[c + 1]
-            for piece in range(low, high):  # the last piece that begins before the time
-                if pieces.start[piece] <= times[s] + 1e-9:
-                    g = piece
-            if g < 0 or times[s] > pieces.start[g] + pieces.length[g] + 1e-9:
+            g = find_piece(pieces, c, times[s])
+            if g < 0:
                 continue
-            d = pieces.length[g]
-            share = min(max((times[s] - pieces.start[g]) / d, 0.0), 1.0)
-            u = share
-            if 0.0 < share < 1.0:
-                p1, p2 = pieces.leaving[g] / d, 1.0 - pieces.arriving[g] / d
-                u = bezier_newton_scalar(p1, p2, share, MAX_NEWTON_STEPS, STEP_TOLERANCE, RESIDUAL_TOLERANCE)
+            u = bezier_parameter(pieces, g, times[s])
             fill_basis(u, pieces.leaving[g], pieces.arriving[g], pieces.stepped[g], basis)
             for i in range(4):
                 if pieces.variable[g, i] >= 0 and basis[i] != 0.0:

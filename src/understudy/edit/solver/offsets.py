@@ -7,11 +7,14 @@ its own. Either way the change of column c is smooth and linear in its unknowns,
 smooth, a broken one as broken as it was, and no handle can whirl. The change of the path is what it costs, not that of
 the tangents [Ciccone 2019, eq. 4]:
 
-    E = sum_c (W_c / R) int rho(t) [ d_c(t)^2 + (s R / pi)^4 d_c''(t)^2 ] dt,    rho = 1 / (phi(t)^2 + FALLOFF_FLOOR)
+    E = sum_c (W_c / R) int d_c(t)^2 / k + rho(t) [ e_c(t)^2 + (s R / pi)^4 e_c''(t)^2 ] dt,
+    e_c(t) = d_c(t) - phi(t) d_c(t*),    rho = 1 / (phi(t)^2 + FALLOFF_FLOOR)
 
-phi is a raised cosine of radius R around the moment, so that far changes cost 200 times as much as near ones. W_c is
-what the column moves (`column_weights`): the inertia of the body along its own path, and more for every bone beyond
-the dragged limb. E is block diagonal: with H_c = L L' and x = L^-T z it is |z|^2, and a sample of column c is
+phi is a raised cosine of radius R around the moments, and t* the moment nearest to t. A column that fades like phi
+costs its size alone; e is what differs from that, as the keys or something that is held ask for, and far from the
+moments it costs 200 times as much as near. Between two moments nothing fades: e is zero and e'' is d''. W_c is what
+the column moves (`column_weights`): the inertia of the body along its own path, and more for every bone beyond the
+dragged limb. E is block diagonal: with H_c = L L' and x = L^-T z it is |z|^2, and a sample of column c is
 Phi_c(t) z_c. That is computed once, when a gesture begins.
 
 A piece is one column between two keys (or knots): the values at both ends and the slopes leaving and arriving are its
@@ -36,7 +39,8 @@ from understudy.edit.solver.segments import Grid, OffsetGrid, PackedCurves
 from understudy.maths import bezier, quaternion
 
 FALLOFF_FLOOR = 0.005
-SMOOTHNESS = 0.5  # s: a bend over half the window costs as much as the offset itself
+SHAPE_COST_RATIO = 10.0  # k: a column of the wrong shape costs ten times as much as one that fades like phi
+SMOOTHNESS = 0.5  # s: a bend of e over half the window costs as much as e itself
 GAUSS_POINTS = 12  # of a piece: the energy of a cubic with uneven handles to about 1e-6
 KNOTS_PER_RADIUS = 4  # of the spline over a curve with a key on every frame
 MAX_FRAME_GAP_SECONDS = 0.07  # between keys of such a curve: captures of 15 frames a second and more
@@ -333,6 +337,7 @@ def offset_variables(
         np.ascontiguousarray(weight[chosen] / unit[chosen] ** 2),
         tuple(window),
         FALLOFF_FLOOR,
+        SHAPE_COST_RATIO,
         SMOOTHNESS,
         (nodes + 1) / 2,
         node_weights / 2,
