@@ -89,15 +89,19 @@ def _insert_outside(curve: Curve, time: float) -> Curve:
 
 
 def insert_curve_keys(curve: Curve, times: Array) -> Curve:
-    """The curve (n columns) with a key at each of the times (M,) between its ends: `insert_curve_key` for all at once.
+    """The curve (n columns) with a key at each of the times (M,) between its ends, in order, as by `insert_curve_key`.
 
     The piece of a cubic between its parameters a and b has the control points p(a, a, a), p(a, a, b), p(a, b, b) and
     p(b, b, b), with p the polar form of the cubic.
     """
     near = np.abs(times[:, None] - curve.times).min(axis=1) <= KEY_TIME_TOLERANCE_SECONDS
-    if near.all():
+    new: list[float] = []
+    for time in times[~near].tolist():
+        if not new or time - new[-1] > KEY_TIME_TOLERANCE_SECONDS:
+            new.append(time)
+    if not new:
         return curve
-    merged = np.concatenate([curve.times, times[~near]])
+    merged = np.concatenate([curve.times, new])
     order = np.argsort(merged)
     own, merged = order < len(curve), merged[order]
     piece = np.cumsum(own)[:-1] - 1  # (K' - 1,) the segment that each piece is of
