@@ -156,19 +156,6 @@ def _derivative(p: Array, s: Array) -> Array:
     return 3.0 * (m * m * first + 2.0 * m * s * middle + s * s * last)
 
 
-def handle_gradient(x: ArrayLike, y: ArrayLike, t: ArrayLike) -> Array:
-    """Derivatives of the value at a fixed time t by the handles: (..., 4), after dt, after dv, before dt, before dv.
-
-    Moving P1 in value moves y by B1. Moving it in time moves the solution s of x(s) = t as well; the implicit function
-    theorem gives -B1 y'/x'. P2 = P3 - before turns both signs. This replaces the finite differences of [Ciccone 2019].
-    """
-    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    s = parameter(x, t)
-    b = bernstein(s)
-    b1, b2, steepness = b[..., 1], b[..., 2], _slope(x, y, s)
-    return np.stack(np.broadcast_arrays(-b1 * steepness, b1, b2 * steepness, -b2), axis=-1)
-
-
 def from_hermite(span: ArrayLike, slope0: ArrayLike, slope1: ArrayLike) -> tuple[Array, Array]:
     """Handles after, before (..., 2), a third of the span each, from slopes in value per second (glTF CUBICSPLINE)."""
     third = np.asarray(span, dtype=float) / 3.0

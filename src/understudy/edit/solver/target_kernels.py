@@ -1,7 +1,9 @@
 """Compiled kernels of the solver: samples of segments, gaps and derivatives of targets, and programs with few rows.
 
 - `sample_segments` and `chain_rows`: values of segments with their derivatives by the handles, and the product with
-  the derivatives of states [Ciccone 2019, eq. 2].
+  the derivatives of states [Ciccone 2019, eq. 2]. Moving P1 in value moves y by B1; moving it in time moves the
+  solution s of x(s) = t as well, by the implicit function theorem -B1 y'/x'. P2 = P3 - before turns both signs. This
+  replaces the finite differences of the paper.
 - `measure_skeletal` and `measure_layered` are `targets.measure_any_states` for skeletons and for layered rigs: all
   steps of one sample, then those of the next. One call replaces five, and nothing larger than a sample is in memory: a
   drag measures fifty times.
