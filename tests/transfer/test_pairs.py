@@ -81,8 +81,7 @@ def test_a_turn_in_degrees_goes_in_the_order_z_y_x(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "word"),
     [
-        (HEAD, "", "needs at least 2, but there are none"),
-        (HEAD, HEAD.partition("\n[[pair]]\nname")[0], "needs at least 2, but there is one"),
+        (HEAD, "", "at least one, but there are none"),
         ("frame = 10", "frame = 500", "from 0 to 89, but names 500"),
         ("frame = 10", "frame = 1.5", "should be a whole number"),
         ("frame = 10", "", "either a frame or a time"),

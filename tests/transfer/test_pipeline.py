@@ -11,9 +11,9 @@ from understudy.character.body.contacts import ContactPhases
 from understudy.character.body.mass import Body, body_of
 from understudy.character.body.poses import poses_of
 from understudy.errors import InvalidInput
-from understudy.transfer.baselines import GaussianProcess
+from understudy.transfer.mapping import fit_regression
 from understudy.transfer.pipeline import TransferTarget, prepare_target, transfer
-from understudy.transfer.report import comparison, report_of
+from understudy.transfer.report import report_of
 from understudy.transfer.source import SourceMotion
 
 
@@ -81,17 +81,9 @@ def test_the_report_is_plain(stage: TransferTarget) -> None:
     assert told["collisions_mm"]["apart"]["itself"] <= told["collisions_mm"]["mapped"]["itself"] + 1e-6
 
 
-def test_the_comparison_names_every_method() -> None:
-    given = pairs(np.arange(4, 90, 14))
-    found = comparison(given, GaussianProcess.learn, "again")
-    assert set(found) == {"PCA", "NN3", "NN10", "GP", "again"}
-    assert found["again"] == pytest.approx(found["GP"])
-    assert comparison(given.subset([0, 1]), GaussianProcess.learn, "again") == {}
-
-
 def test_without_collisions_there_is_no_such_step() -> None:
     given = pairs()
-    plain = prepare_target(hopper().character(), given, GaussianProcess.learn(given), collisions=False)
+    plain = prepare_target(hopper().character(), given, fit_regression(given), collisions=False)
     assert list(transfer(source(1.0), plain, physics=False).intermediate) == ["mapped", "placed"]
 
 

@@ -6,7 +6,7 @@ from tests.transfer.small import hopper, pairs, source
 
 from understudy.character.body.markers import markers_of
 from understudy.errors import InvalidInput
-from understudy.transfer.baselines import GaussianProcess
+from understudy.transfer.mapping import fit_regression
 from understudy.transfer.pose_suggestions import find_starting_pose
 from understudy.transfer.source import SourceMotion
 
@@ -15,7 +15,7 @@ from understudy.transfer.source import SourceMotion
 def test_place_and_facing_are_the_actors(with_pairs: bool) -> None:
     given, target = source(), hopper().character()
     known = pairs() if with_pairs else None
-    mapping = GaussianProcess.learn(known) if known is not None else None
+    mapping = fit_regression(known) if known is not None else None
     pose = find_starting_pose(given, 40, target, pairs=known, mapping=mapping)
     frame = markers_of(target).frames(pose.world)[0]
     np.testing.assert_allclose(frame[:3, 2], given.frames[40, :3, 2], atol=0.05)

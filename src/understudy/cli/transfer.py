@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from understudy.cli.options import InputJobs, target_ending
 from understudy.cli.transfer_work import (
     OutputTarget,
     TransferRequest,
+    find_corrections,
     find_target_bones,
     open_motions,
     open_pairs,
@@ -247,7 +247,6 @@ command.add_command(pose_command)
 )
 @click.option("--contacts", metavar="TOML", help="When contact points are down, where what is found is wrong.")
 @click.option("--report", type=click.Path(dir_okay=False), metavar="JSON", help="Write figures of every step.")
-@click.option("--compare", is_flag=True, help="Add to the report how far each method is off when a pair is left out.")
 @click.option(
     "--live",
     is_flag=False,
@@ -266,7 +265,6 @@ def motion_command(
     output: str | None,
     ending: str | None,
     report: str | None,
-    compare: bool,
     live: str | None,
     workers: int | None,
     as_json: bool,
@@ -299,14 +297,14 @@ def motion_command(
     motions = _all_motions(jobs, request)
     folder = Path(motion) if jobs.many else Path(motion).parent
     pairs = open_pairs(pairs_beside(target.keys(keys), character), motions, folder, target, request)
-    stage = prepare_transfer_target(target, pairs, request)
+    corrections = find_corrections(target, pairs, request)
+    if corrections is not None:
+        work = partial(transfer_input_by_bones, find_target_bones(target, request), request, corrections=corrections)
+    else:
+        work = partial(transfer_input, prepare_transfer_target(target, pairs, request), request)
     learned = time.perf_counter() - began
-    if compare:
-        request = replace(request, compared=_compare_methods(pairs, request))
-    rows = _run(partial(transfer_input, stage, request), jobs, workers, quiet or as_json)
+    rows = _run(work, jobs, workers, quiet or as_json)
     facts = {"pairs": len(pairs), "read_and_learned_s": round(learned, 3), "inputs": rows}
-    if request.compared:
-        facts["leave_one_out_mm"] = request.compared
     _report(facts, rows, jobs.many, as_json and output != "-", quiet)
 
 
@@ -337,14 +335,6 @@ def _run(function: Any, jobs: InputJobs, workers: int | None, quiet: bool) -> li
         return batch.run(function, jobs.pairs, workers, progress=progress)
 
 
-def _compare_methods(pairs: Any, request: TransferRequest) -> dict[str, float]:
-    from understudy.transfer.mapping import fit_mapping
-    from understudy.transfer.report import comparison
-
-    learner = partial(fit_mapping, dimension=request.dimension, seed=request.seed)
-    return comparison(pairs, learner, "shared GPLVM")
-
-
 def _report(facts: dict[str, Any], rows: list[dict[str, Any]], many: bool, as_json: bool, quiet: bool) -> None:
     if as_json:
         options.echo_json(facts if many else {**facts, **rows[0]})
@@ -359,8 +349,6 @@ def _report(facts: dict[str, Any], rows: list[dict[str, Any]], many: bool, as_js
                 click.echo(f"  {line}", err=True)
             for line in summary(rows):
                 click.echo(line, err=True)
-            for name, value in facts.get("leave_one_out_mm", {}).items():
-                click.echo(f"  left out in turn, {name}: {value:.1f} mm", err=True)
             for row in rows:
                 if "error" not in row:
                     click.echo(f"{row['input']} -> {row['output']}", err=True)

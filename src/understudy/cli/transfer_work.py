@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from understudy.character.body.poses import PoseSequence
     from understudy.transfer.actor import Actor
     from understudy.transfer.bone_map import BoneMap
+    from understudy.transfer.corrections import PoseCorrections
     from understudy.transfer.live import LiveFrame
     from understudy.transfer.pairs import PosePairs
     from understudy.transfer.physics.spring_limbs import SpringLimb
@@ -58,7 +59,6 @@ class TransferRequest:
     report: str | None = None
     many: bool = False
     seed: int = 0
-    compared: dict[str, float] | None = None  # leave-one-out error by method, millimetres
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,12 +197,28 @@ def find_target_bones(target: OutputTarget, request: TransferRequest) -> BoneMap
     return bone_map(target.asset.character(), given.target).require()
 
 
+def find_corrections(target: OutputTarget, pairs: PosePairs, request: TransferRequest) -> PoseCorrections | None:
+    """Pairs as corrections of what the bones say; None where the pairs alone are better, as on the cast."""
+    from understudy.transfer.bone_map import bone_map
+    from understudy.transfer.by_bones import read_bone_overrides
+    from understudy.transfer.corrections import fit_corrections
+
+    if target.cast:
+        return None
+    given = {} if request.bone_map is None else read_bone_overrides(request.bone_map).target
+    return fit_corrections(pairs, bone_map(target.asset.character(), given))
+
+
 def transfer_input_by_bones(
-    target: BoneMap, request: TransferRequest, job: tuple[str, str], progress: Progress | None = None
+    target: BoneMap,
+    request: TransferRequest,
+    job: tuple[str, str],
+    progress: Progress | None = None,
+    corrections: PoseCorrections | None = None,
 ) -> dict[str, Any]:
-    """Transfer all clips of one input without pairs; with many inputs an error becomes a row."""
+    """Transfer all clips of one input by bones; with many inputs an error becomes a row."""
     try:
-        return _transfer_clips_by_bones(target, request, *job, progress)
+        return _transfer_clips_by_bones(target, request, *job, progress, corrections)
     except UnderstudyError as error:
         if not request.many:
             raise
@@ -210,7 +226,12 @@ def transfer_input_by_bones(
 
 
 def _transfer_clips_by_bones(
-    target: BoneMap, request: TransferRequest, path: str, output: str, progress: Progress | None
+    target: BoneMap,
+    request: TransferRequest,
+    path: str,
+    output: str,
+    progress: Progress | None,
+    corrections: PoseCorrections | None,
 ) -> dict[str, Any]:
     from understudy.character import Asset
     from understudy.transfer.bone_map import bone_map
@@ -233,6 +254,7 @@ def _transfer_clips_by_bones(
                 springs=request.springs,
                 contact_points=request.contact_points,
                 contacts=request.contacts,
+                corrections=corrections,
             )
         except UnderstudyError as error:  # one bad clip does not refuse a file
             errors.append(f"clip {name!r} was left out: {error}")
@@ -310,8 +332,6 @@ def _transfer_clips(
         "motions": reports,
         "notes": notes,
     }
-    if request.compared:
-        facts["leave_one_out_mm"] = request.compared
     if request.report is not None:
         write_report(facts, request.report, request.many, path)
     return facts

@@ -30,10 +30,13 @@ from understudy.character.body.poses import clip_of
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.files import read_text
+from understudy.transfer.actor import perform_as
 from understudy.transfer.bone_map import SIDES, BoneMap, bone_map
+from understudy.transfer.corrections import PoseCorrections
 from understudy.transfer.humanoid import humanoid_schedule, solve_humanoid
 from understudy.transfer.physics.spring_limbs import limbs_by_name, swing
 from understudy.transfer.pipeline import TransferResult
+from understudy.transfer.report import correction_report
 from understudy.transfer.retarget import retarget, size_ratio
 from understudy.transfer.source import SourceMotion
 
@@ -94,6 +97,7 @@ def transfer_by_bones(
     springs: bool = True,
     contact_points: Sequence[str] = (),
     contacts: str | Path | None = None,
+    corrections: PoseCorrections | None = None,
 ) -> TransferResult:
     """A motion on another body with the same bones.
 
@@ -106,9 +110,11 @@ def transfer_by_bones(
         springs: Whether tails and ears swing.
         contact_points: Joints of feet, hands or shins that may be in contact with the floor; empty: all.
         contacts: A TOML file of contact phases, in place of those that are found; names as in the report.
+        corrections: What pose pairs say about this character; None: nothing.
 
     Returns:
-        The animation, with the plain retarget as the step "retargeted" and the solved motion as "solved".
+        The animation, with the plain retarget as the step "retargeted", the corrected one as "corrected" and the solved
+        motion as "solved".
 
     Raises:
         InvalidInput: If one of the bodies lacks arms, legs or hips.
@@ -125,6 +131,13 @@ def transfer_by_bones(
     poses = retarget(motion, performer, target, size=ratio)
     steps = {"retargeted": poses}
     clock["retarget"] = time.process_time()
+    variance, learnt = np.zeros(0), {}
+    if corrections is not None:
+        played, _ = perform_as(corrections.actor, source)
+        poses, variance = corrections.apply(poses, played.local)
+        steps["corrected"] = poses
+        learnt = correction_report(corrections, played, variance)
+        clock["corrections"] = time.process_time()
     phases = None
     if physics and len(poses) > 2:
         schedule = humanoid_schedule(motion, performer, performer.body, body_height(performer.body, motion))
@@ -152,9 +165,9 @@ def transfer_by_bones(
         "source_bones": map_report(performer),
         "contacts": {name: [[round(a, 4), round(b, 4)] for a, b in rows] for name, rows in spans.items()},
         "notes": list(source.notes),
-    }
+    } | learnt
     clip = clip_of(poses, source.name, source.start)
-    return TransferResult(poses, clip, steps, phases=phases, seconds=seconds, report=report)
+    return TransferResult(poses, clip, steps, None, variance, phases, seconds, report)
 
 
 def _heading_turn(performer: BoneMap, target: BoneMap) -> Array:

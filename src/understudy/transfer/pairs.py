@@ -43,7 +43,6 @@ from understudy.transfer.source import SourceMotion, metres_per_unit, source_of
 MAX_PAIR_FILE_CHARACTERS = 4 << 20  # a pair of two hundred channels has ten thousand characters
 # Numbers of a value, by its kind.
 CHANNEL_WIDTHS = {"rotation": 4, "rotate": 3, "translation": 3, "translate": 3}
-MIN_PAIRS = 2  # pose pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +132,7 @@ class PosePairs:
             The pairs.
 
         Raises:
-            InvalidInput: If there are fewer than two pairs, a motion is unknown, or a time lies outside of it.
+            InvalidInput: If there are no pairs, a motion is unknown, or a time lies outside of it.
         """
         sources = sources_of(source, "motion") if isinstance(source, Asset) else source
         character = target.character()
@@ -222,9 +221,8 @@ def pairs_of(
 ) -> PosePairs:
     """Pairs from entries. Too few entries, poses of other characters and frames outside a motion are refused."""
     markers = markers_of(target) if markers is None else markers
-    if len(entries) < MIN_PAIRS:
-        given = "there is one" if entries else "there are none"
-        raise InvalidInput(f"transfer learns from pose pairs and needs at least {MIN_PAIRS}, but {given}")
+    if not entries:
+        raise InvalidInput("a set of pose pairs should have at least one, but there are none")
     for number, entry in enumerate(entries, 1):
         place = f"pair {number}" + (f" ({entry.name})" if entry.name else "")
         checks.one_of(entry.motion, f"motion for {place}:", sources)

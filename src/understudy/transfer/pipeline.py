@@ -27,9 +27,8 @@ from understudy.character.body.mass import Body, body_height, body_of
 from understudy.character.body.poses import PoseSequence, clip_of
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.transfer.baselines import GaussianProcess
 from understudy.transfer.contact_goals import follow_phases, match_contacts
-from understudy.transfer.mapping import MappingResult, PoseMapping
+from understudy.transfer.mapping import MappingResult, PoseMapping, RegressionMapping, fit_regression
 from understudy.transfer.measures import size_ratio
 from understudy.transfer.pairs import PosePairs
 from understudy.transfer.physics.collisions import Capsules, capsules_of, resolve_collisions
@@ -64,8 +63,13 @@ class TransferTarget:
     limbs: tuple[SpringLimb, ...]
     freedom: FreeJoints
     capsules: Capsules | None
-    variance_model: GaussianProcess  # predicts `TransferResult.predictive_variance`
+    variance_model: RegressionMapping  # predicts `TransferResult.predictive_variance`
     variance_at_pairs: float  # square metres, the mean predictive variance at the key poses
+
+    @property
+    def left_out(self) -> dict[str, float]:
+        """Metres that a pair that is left out is missed by, of the methods that the mapping was chosen from."""
+        return dict(getattr(self.mapping, "left_out", {}))
 
     @property
     def height(self) -> float:
@@ -108,7 +112,7 @@ def prepare_target(
     The variance of the shared model (eq. 4) is that at a latent point, as if the point were certain; far from all pairs
     it stays small. The predictive variance comes from a regression on the actor's pose, without a latent point.
     """
-    variance_model = GaussianProcess.learn(pairs)
+    variance_model = mapping if isinstance(mapping, RegressionMapping) else fit_regression(pairs)
     return TransferTarget(
         target,
         pairs,

@@ -14,7 +14,7 @@ surroundings are posed too; so each is then exchanged for the best one beside th
 however uncertain; one that represents many gains much. Covariances are those of the source's poses (with a width
 learned from the pairs where there are any): where the source repeats a pose, the target will too.
 
-Contradictions between pairs count as noise, but a key pose is met (`mapping.PairResidual`), and so are the frames next
+Contradictions between pairs count as noise, but a key pose is met (`gp.regression`), and so are the frames next
 to it. So that noise is not white: it has a covariance over the poses as narrow as those residuals. With white noise,
 which is averaged out by asking again, the same frame would be suggested again and again.
 """
@@ -33,10 +33,10 @@ from understudy.character.body.markers import Markers, markers_of
 from understudy.character.body.poses import PoseSequence, squared_pose_distances
 from understudy.checks import Array
 from understudy.errors import InvalidInput
+from understudy.gp.regression import RIDGE, GaussianProcess
 from understudy.maths import quaternion, transform
-from understudy.transfer.baselines import GaussianProcess
 from understudy.transfer.bone_map import BoneMap, bone_map
-from understudy.transfer.mapping import RESIDUAL_RIDGE, PoseMapping, residual_width
+from understudy.transfer.mapping import PoseMapping
 from understudy.transfer.pairs import PosePairs, sources_of
 from understudy.transfer.physics.spring_limbs import start_poses
 from understudy.transfer.retarget import retarget
@@ -250,19 +250,9 @@ def _covariance(poses: Array, pairs: PosePairs | None) -> tuple[Array, float, fl
     if pairs is None:
         squares = squared_pose_distances(*(2 * [poses / _typical_distance(poses)]))
         return np.exp(-0.5 * squares), DEFAULT_NOISE_VARIANCE_RATIO, float("nan")
-    model = GaussianProcess.learn(pairs)
-    width = residual_width(model.source)
-    y = (poses - model.mean_source) / model.scale_source
-
-    def covariance(a: Array, b: Array) -> Array:
-        t1, t2, t3, noise = model.theta
-        squares = squared_pose_distances(a, b)
-        return np.asarray(t1 * np.exp(-0.5 * t2 * squares) + t3 + noise * np.exp(-0.5 * squares / width))
-
-    white = RESIDUAL_RIDGE * float(model.theta[3])  # two poses of one frame are never quite alike
-    known, k = covariance(model.source, model.source), covariance(y, model.source)
-    known.flat[:: len(known) + 1] += white
-    return covariance(y, y) - k @ np.linalg.solve(known, k.T), white, model.scale_target
+    model = GaussianProcess().fit(pairs.source.reshape(len(pairs), -1), pairs.target.reshape(len(pairs), -1))
+    scale = max(model.noise_, 1e-18)
+    return model.covariance(poses, poses) / scale, RIDGE, float(np.sqrt(scale))
 
 
 def _typical_distance(poses: Array) -> float:

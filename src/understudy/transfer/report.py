@@ -9,9 +9,8 @@ import numpy as np
 
 from understudy.character.body.mass import Body
 from understudy.checks import Array
-from understudy.transfer.baselines import LEARNERS, Learner, leave_one_out
+from understudy.transfer.corrections import PoseCorrections
 from understudy.transfer.measures import measure_motion
-from understudy.transfer.pairs import PosePairs
 from understudy.transfer.physics.collisions import excess_depths
 from understudy.transfer.pipeline import TransferResult, TransferTarget
 from understudy.transfer.pose_suggestions import PoseSuggestion, suggest_poses
@@ -38,6 +37,7 @@ def report_of(
         "seconds": {step: round(seconds, 4) for step, seconds in done.seconds.items()},
         "mapping": stage.mapping.name,
         "pairs": len(stage.pairs),
+        "left_out_mm": {name: _mm(error) for name, error in stage.left_out.items()},
         "uncertainty_mm": {
             "at_key_poses": _mm(np.sqrt(max(stage.variance_at_pairs, 0.0))),
             "mean": _mm(float(deviation.mean())),
@@ -55,13 +55,21 @@ def report_of(
     }
 
 
-def comparison(pairs: PosePairs, learner: Learner, name: str) -> dict[str, float]:
-    """Leave-one-out error of each method, millimetres."""
-    if len(pairs) < 3:
-        return {}
-    errors = {other: _mm(float(leave_one_out(pairs, baseline).mean())) for other, baseline in LEARNERS.items()}
-    errors[name] = _mm(float(leave_one_out(pairs, learner).mean()))
-    return errors
+def correction_report(corrections: PoseCorrections, source: SourceMotion, variance: Array) -> dict[str, Any]:
+    """What the report of a transfer by bones says about its pairs: certainty, error, and what to pose next."""
+    pairs, deviation = corrections.pairs_, np.sqrt(np.maximum(variance, 0.0))
+    errors = {name: _mm(error) for name, error in corrections.left_out_.items() if np.isfinite(error)}
+    return {
+        "mapping": "bones, corrected by pairs",
+        "pairs": len(pairs),
+        "left_out_mm": errors,
+        "uncertainty_mm": {"mean": _mm(float(deviation.mean())), "most": _mm(float(deviation.max()))},
+        "least_certain": [_frame_report(source, f, float(deviation[f])) for f in _peaks(deviation, source.rate)],
+        "suggested": [
+            suggestion_to_json(suggestion)
+            for suggestion in suggest_poses({source.name: source}, pairs, REPORTED_FRAMES)
+        ],
+    }
 
 
 def collision_report(stage: TransferTarget, done: TransferResult) -> dict[str, dict[str, float]]:

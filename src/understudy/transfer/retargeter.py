@@ -3,8 +3,9 @@
 The learner of the room. What it learns is a `SharedMapping`; with the character made ready it is a `TransferTarget`
 (`target_`). `transform` carries a whole motion over, `live` one frame at a time.
 
-A retargeter in a file (kind "retargeter") holds the pairs, the learnt arrays of the mapping, the settings and the
-character: a member of the cast by its name, any other as a GLB with the exact rest pose of its skeleton beside it.
+A retargeter in a file (kind "retargeter") holds the settings, the pairs, and both bodies: a member of the cast by its
+name, any other as a GLB with the exact rest pose of its skeleton beside it. Reading it learns again, in a fraction of a
+second.
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ from understudy.character.body.poses import PoseSequence
 from understudy.checks import Array
 from understudy.errors import BadFile, InvalidInput, UnderstudyError
 from understudy.estimator import Estimator
-from understudy.gp.shared_gplvm import SharedGPLVM
 from understudy.storage import Field
-from understudy.transfer.actor import perform_as
+from understudy.transfer.actor import Actor, perform_as
+from understudy.transfer.bone_map import bone_map
 from understudy.transfer.by_bones import performer_of, transfer_by_bones
+from understudy.transfer.corrections import PoseCorrections, fit_corrections
 from understudy.transfer.live import LiveRetargeter
-from understudy.transfer.mapping import MIN_NOISE_VARIANCE_RATIO, PairResidual, SharedMapping, fit_mapping
+from understudy.transfer.mapping import MIN_PAIRS_ALONE, PoseMapping, fit_mapping
 from understudy.transfer.pairs import PosePairs
 from understudy.transfer.physics.spring_limbs import SpringLimb, limbs_by_name, limbs_from_joints
 from understudy.transfer.pipeline import TransferResult, TransferTarget, prepare_target, transfer
@@ -43,22 +45,19 @@ FILE_FIELDS = {
     "pairs.source": Field("f", ("N", "P", 3)),
     "pairs.target": Field("f", ("N", "Q", 3)),
     "pairs.times": Field("f", ("N",)),
+}
+# Of the target and of the actor: N poses, the exact rest pose of the skeleton, the markers, and a GLB.
+BODY_FIELDS = {
     "poses.translations": Field("f", ("N", "J", 3)),
     "poses.rotations": Field("f", ("N", "J", 4)),
     "skeleton.parents": Field("i", ("J",)),
     "skeleton.translations": Field("f", ("J", 3)),
     "skeleton.rotations": Field("f", ("J", 4)),
     "skeleton.scales": Field("f", ("J", 3)),
-    "markers.joints": Field("i", ("Q",)),
-    "markers.offsets": Field("f", ("Q", 3)),
+    "markers.joints": Field("i", ("M",)),
+    "markers.offsets": Field("f", ("M", 3)),
     "markers.front": Field("f", (3,)),
     "markers.up": Field("f", (3,)),
-    "mapping.latents": Field("f", ("N", "d")),
-    "mapping.kernels": Field("f", (2, 4)),
-    "mapping.correlations": Field("f", ("r",)),
-    "mapping.objective": Field("f", (1,)),
-    "residual.source": Field("f", ("N", "S")),
-    "residual.weights": Field("f", ("N", "Q", 3)),
     "character": Field("u", ("B",)),
 }
 JointLimits = Mapping[str, Mapping[str, tuple[float, float]]]  # joint -> axis -> lowest and highest radians
@@ -67,7 +66,8 @@ JointLimits = Mapping[str, Mapping[str, tuple[float, float]]]  # joint -> axis -
 class Retargeter(Estimator):
     """Learns from pose pairs how a character moves as an actor does, and carries motions over.
 
-    After `fit`: `target_`, a `TransferTarget`.
+    After `fit`: `pairs_`; `corrections_`, where pairs correct what the bones of both bodies say, else None; and
+    `target_`, a `TransferTarget`, where the pairs alone are used.
 
     Args:
         target: The character that is to move.
@@ -101,6 +101,8 @@ class Retargeter(Estimator):
     """
 
     target_: TransferTarget
+    pairs_: PosePairs
+    corrections_: PoseCorrections | None
 
     def __init__(
         self,
@@ -143,16 +145,26 @@ class Retargeter(Estimator):
         Raises:
             InvalidInput: If the pairs are of another character.
         """
-        mapping = fit_mapping(pairs, dimension=self.dimension, iterations=self.iterations, seed=self.seed)
-        self.target_ = self._prepare(pairs, mapping)
+        self._check_pairs(pairs)
+        self.pairs_, self.corrections_ = pairs, None
+        if not member_of_cast(self.target):
+            self.corrections_ = fit_corrections(pairs, bone_map(self.target))
+        if self.corrections_ is None or len(pairs) >= MIN_PAIRS_ALONE:
+            self.target_ = self._prepare(pairs, self._fit_mapping(pairs))
         return self
 
-    def _prepare(self, pairs: PosePairs, mapping: SharedMapping) -> TransferTarget:
+    def _check_pairs(self, pairs: PosePairs) -> None:
         if pairs.poses.skeleton.names != self.target.skeleton.names:
             raise InvalidInput(
                 f"the pairs should be of {self.target.name!r}, but their poses are of another character: it has "
                 f"{len(pairs.poses.skeleton)} joints, {self.target.name!r} has {len(self.target.skeleton)}"
             )
+
+    def _fit_mapping(self, pairs: PosePairs) -> PoseMapping:
+        settings: dict[str, Any] = {"dimension": self.dimension, "iterations": self.iterations, "seed": self.seed}
+        return fit_mapping(pairs, **settings)
+
+    def _prepare(self, pairs: PosePairs, mapping: PoseMapping) -> TransferTarget:
         member = member_of_cast(self.target)
         limits: Limits | None = cast.limits(member) if member else None
         if self.limits is not None:
@@ -205,12 +217,14 @@ class Retargeter(Estimator):
             InvalidInput: If the motion cannot be carried over to the actor of the pairs, the character does not stand
                 on the floor, or, without pairs, one of the two bodies lacks arms or legs.
         """
-        if "target_" not in self.__dict__:
+        corrections = self.__dict__.get("corrections_")
+        if "pairs_" not in self.__dict__ or corrections is not None:
             if isinstance(motion, SourceMotion):
-                raise InvalidInput("without pairs, a motion should come with its character: give the asset or its file")
+                raise InvalidInput("a motion should come with its character here: give the asset or its file")
             asset = motion if isinstance(motion, Asset) else open_asset(motion)
             source = source_of(asset, clip, rate=rate)
-            return transfer_by_bones(source, performer_of(asset, source), self.target, physics=self.physics)
+            performer = performer_of(asset, source)
+            return transfer_by_bones(source, performer, self.target, physics=self.physics, corrections=corrections)
         body = None
         if isinstance(motion, SourceMotion):
             source = motion
@@ -242,43 +256,20 @@ class Retargeter(Estimator):
         Raises:
             NotFitted: If the retargeter was not fitted.
         """
-        stage = self.target_
-        mapping, pairs = stage.mapping, stage.pairs
-        assert isinstance(mapping, SharedMapping) and mapping.pair_residual is not None  # as `fit` makes it
-        skeleton, markers = self.target.skeleton, pairs.markers
-        member = member_of_cast(self.target)
+        pairs = self.pairs_
+        bodies = {"target": (self.target, pairs.markers, pairs.poses)}
+        if pairs.actor is not None and pairs.performed is not None:
+            bodies["actor"] = (pairs.actor.character, pairs.actor.markers, pairs.performed)
+        parts = {part: _body_to_file(*body) for part, body in bodies.items()}
         header = {
             "kind": FILE_KIND,
             "settings": self.settings(),
-            "cast": member,
-            "name": self.target.name,
-            "joints": list(skeleton.names),
             "pairs": [list(each) for each in zip(pairs.names, pairs.motions)],
-            "markers": list(markers.names),
-            "root": markers.root,
-            "width": mapping.pair_residual.width,
-            "rate": pairs.poses.rate,
+            **{part: head for part, (head, _) in parts.items()},
         }
-        glb = b"" if member else character_to_glb(self.target)
-        arrays = {
-            "pairs.source": pairs.source,
-            "pairs.target": pairs.target,
-            "pairs.times": pairs.times,
-            "poses.translations": pairs.poses.translations,
-            "poses.rotations": pairs.poses.rotations,
-            "skeleton.parents": skeleton.parents,
-            "skeleton.translations": skeleton.translations,
-            "skeleton.rotations": skeleton.rotations,
-            "skeleton.scales": skeleton.scales,
-            "markers.joints": markers.joints,
-            "markers.offsets": markers.offsets,
-            "markers.front": markers.front,
-            "markers.up": markers.up,
-            **{f"mapping.{name}": array for name, array in mapping.model.arrays().items()},
-            "residual.source": mapping.pair_residual.source,
-            "residual.weights": mapping.pair_residual.weights,
-            "character": np.frombuffer(glb, np.uint8),
-        }
+        arrays = {"pairs.source": pairs.source, "pairs.target": pairs.target, "pairs.times": pairs.times}
+        for part, (_, values) in parts.items():
+            arrays |= {f"{part}.{name}": value for name, value in values.items()}
         storage.write(path, header, arrays)
 
     @classmethod
@@ -297,9 +288,15 @@ class Retargeter(Estimator):
         header, arrays = storage.read(path)
         if header.get("kind") != FILE_KIND:
             raise BadFile(path, f"should hold a retargeter, but holds a {header.get('kind', 'pose model')}")
-        arrays = storage.check_arrays(path, arrays, FILE_FIELDS)
+        known = storage.check_arrays(path, arrays, FILE_FIELDS)
+        for part in ("target", "actor") if "actor" in header else ("target",):
+            below = {
+                name.removeprefix(f"{part}."): value for name, value in arrays.items() if name.startswith(f"{part}.")
+            }
+            checked = storage.check_arrays(path, below, BODY_FIELDS, {"N": len(known["pairs.source"])})
+            known |= {f"{part}.{name}": value for name, value in checked.items()}
         try:
-            return cls._from_parts(header, arrays)
+            return cls._from_parts(header, known)
         except UnderstudyError as error:
             raise BadFile(path, f"is a damaged retargeter: {error}") from None
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
@@ -307,44 +304,66 @@ class Retargeter(Estimator):
 
     @classmethod
     def _from_parts(cls, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Retargeter:
-        def below(part: str) -> dict[str, Array]:
-            return {name.removeprefix(part): value for name, value in arrays.items() if name.startswith(part)}
-
-        rest: dict[str, Any] = below("skeleton.")
-        skeleton = Skeleton(header["joints"], **rest)
-        target = _with_skeleton(restore_character(str(header["cast"]), arrays["character"].tobytes()), skeleton)
-        joints = arrays["markers.joints"]
-        checks.indices(joints, "joints of markers", len(skeleton))
-        checks.indices(np.array([int(header["root"])]), "root of the markers", len(skeleton))
-        names = tuple(map(str, header["markers"]))
-        offsets, front, up = (arrays[f"markers.{name}"] for name in ("offsets", "front", "up"))
-        markers = Markers(names, joints, offsets, int(header["root"]), front, up)
-        if len(names) != len(joints):
-            raise InvalidInput(f"there are {len(joints)} markers, but {len(names)} names of them")
+        target, markers, poses = _body_from_file(header["target"], arrays, "target.")
         count = len(arrays["pairs.source"])
         if len(header["pairs"]) != count:
             raise InvalidInput(f"there are {count} pairs, but {len(header['pairs'])} names of them")
+        actor, performed = None, None
+        if "actor" in header:
+            character, points, performed = _body_from_file(header["actor"], arrays, "actor.")
+            actor = Actor(character, points)
         pairs = PosePairs(
             arrays["pairs.source"],
             arrays["pairs.target"],
-            PoseSequence(skeleton, **below("poses."), rate=float(header["rate"])),
+            poses,
             tuple(str(name) for name, _ in header["pairs"]),
             tuple(str(motion) for _, motion in header["pairs"]),
             arrays["pairs.times"],
             markers,
+            actor,
+            performed,
         )
-        retargeter = cls(target, **header["settings"])
-        settings = {"dimension": retargeter.dimension, "iterations": retargeter.iterations, "seed": retargeter.seed}
-        points = pairs.source.reshape(count, -1), pairs.target.reshape(count, -1)
-        model = SharedGPLVM.from_arrays(*points, below("mapping."), noise=MIN_NOISE_VARIANCE_RATIO, **settings)
-        width = checks.positive(header["width"], "width of the residual")
-        residual = PairResidual(arrays["residual.source"], arrays["residual.weights"], width)
-        if residual.source.shape != points[0].shape:
-            raise InvalidInput(
-                f"the residual should have {points[0].shape[1]} columns, but has {residual.source.shape}"
-            )
-        retargeter.target_ = retargeter._prepare(pairs, SharedMapping(model, pairs, residual))
-        return retargeter
+        return cls(target, **header["settings"]).fit(pairs)
+
+
+def _body_to_file(
+    character: Character, markers: Markers, poses: PoseSequence
+) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Header and arrays of a body: a member of the cast by name, any other as a GLB."""
+    member, skeleton = member_of_cast(character), character.skeleton
+    head = {
+        "cast": member,
+        "joints": list(skeleton.names),
+        "markers": list(markers.names),
+        "root": markers.root,
+        "rate": poses.rate,
+    }
+    arrays = {
+        "poses.translations": poses.translations,
+        "poses.rotations": poses.rotations,
+        **{f"skeleton.{name}": getattr(skeleton, name) for name in ("parents", "translations", "rotations", "scales")},
+        **{f"markers.{name}": getattr(markers, name) for name in ("joints", "offsets", "front", "up")},
+        "character": np.frombuffer(b"" if member else character_to_glb(character), np.uint8),
+    }
+    return head, arrays
+
+
+def _body_from_file(
+    head: Mapping[str, Any], arrays: Mapping[str, Array], part: str
+) -> tuple[Character, Markers, PoseSequence]:
+    def below(group: str) -> dict[str, Any]:
+        start = f"{part}{group}."
+        return {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}
+
+    skeleton = Skeleton(head["joints"], **below("skeleton"))
+    character = _with_skeleton(restore_character(str(head["cast"]), arrays[f"{part}character"].tobytes()), skeleton)
+    names, given = tuple(map(str, head["markers"])), below("markers")
+    checks.indices(given["joints"], "joints of markers", len(skeleton))
+    checks.indices(np.array([int(head["root"])]), "root of the markers", len(skeleton))
+    if len(names) != len(given["joints"]):
+        raise InvalidInput(f"there are {len(given['joints'])} markers, but {len(names)} names of them")
+    markers = Markers(names, given["joints"], given["offsets"], int(head["root"]), given["front"], given["up"])
+    return character, markers, PoseSequence(skeleton, **below("poses"), rate=float(head["rate"]))
 
 
 def _with_skeleton(character: Character, skeleton: Skeleton) -> Character:

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 import numpy as np
+from benchmarks.baselines.pose_mappings import NearestPoses
 from tests.transfer.small import pairs, source
-
-from understudy.transfer.baselines import NearestPoses
 
 
 def test_key_poses_come_back() -> None:

@@ -3,9 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from benchmarks.baselines.pose_mappings import PrincipalComponents
 from tests.transfer.small import pairs
-
-from understudy.transfer.baselines import PrincipalComponents
 
 
 def test_a_linear_relation_is_found() -> None:

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.baselines.pose_mappings import LEARNERS, NearestPoses, leave_one_out, subset_error
 from tests.transfer.small import pairs
 
 from understudy.errors import InvalidInput
-from understudy.transfer.baselines import LEARNERS, NearestPoses, leave_one_out, subset_error
 
 
 def test_the_pair_itself_is_not_seen() -> None:

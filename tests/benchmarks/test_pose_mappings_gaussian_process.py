@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
+from benchmarks.baselines.pose_mappings import GaussianProcess, _objective
 from tests.transfer.small import pairs, source
 
 from understudy.character.body.poses import squared_pose_distances
-from understudy.transfer.baselines import GaussianProcess, _objective
 
 
 def test_slope_of_the_likelihood() -> None:
