@@ -262,3 +262,24 @@ def test_any_performer_plays_for_the_cast(run_cli: Run, folder: Path) -> None:
     code, _, told = run_cli(*given)
     assert code == 0 and "carried over to the actor of the pairs" in told
     assert read(folder / "out.glb").animations[0].duration > 1
+
+
+def test_suggested_poses_are_one_file_that_is_read_back_as_pairs(run_cli: Run, folder: Path) -> None:
+    poses, play, hero = folder / "poses.glb", str(folder / "play.glb"), str(folder / "hopper.glb")
+    keys = ("--keys", str(folder / "pairs.toml"))
+    code, out, told = run_cli("transfer", "pose", play, "--to", hero, "--suggested", "4", *keys, "-o", str(poses))
+    assert code == 0, told
+    animation = read(poses).animations[0]
+    assert len(animation.moments) == 4 and all(" frame " in name for name in animation.moments)
+    out_file = str(folder / "o.glb")
+    for drop in (False, True):  # with markers, and with what a program that drops them leaves
+        if drop:
+            bare = Clip(animation.name, animation.channels, animation.sample([0.0, 1.0, 2.0, 3.0]), 1.0)
+            write(Asset([read(poses).character()], [bare]), poses)
+        code, out, told = run_cli(
+            "transfer", play, "--to", hero, "--keys", str(poses), "-o", out_file, "--json", "--no-physics"
+        )
+        assert code == 0 and json.loads(out)["pairs"] == 4, told
+    poses.with_suffix(".toml").unlink()
+    code, _, told = run_cli("transfer", play, "--to", hero, "--keys", str(poses), "-o", out_file)
+    assert code == 1 and "markers that say which frame" in told

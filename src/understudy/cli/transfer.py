@@ -36,15 +36,18 @@ if TYPE_CHECKING:
     from understudy.transfer.source import SourceMotion
 
 
-@click.command(name="pose", short_help="Write a pose to start from, for one frame.")
+@click.command(name="pose", short_help="Write poses to start from, for one frame or all suggested ones.")
 @click.argument("motion")
 @click.option("--frame", type=click.IntRange(0), metavar="N", help="Which frame of MOTION.")
 @click.option("--time", type=options.Finite(), metavar="S", help="Or which moment, seconds.")
 @click.option(
+    "--suggested", type=click.IntRange(1, 500), metavar="N", help="Or the N frames to pose next, in one file."
+)
+@click.option(
     "--to", "character", required=True, metavar="CHARACTER", help="The character to move: a file or a built-in name."
 )
-@click.option("--keys", metavar="PAIRS", help="Pose pairs to learn from; without them, the names of bones.")
-@options.output(required=False, help="The file to write; MOTION_FRAME.glb by default.")
+@click.option("--keys", metavar="PAIRS", help="Pose pairs to learn from; without them, the bones of both.")
+@options.output(required=False, help="The file to write; MOTION_FRAME.glb or poses.glb by default.")
 @click.option("--clip", metavar="NAME", help="Which clip, where MOTION has several.")
 @click.option("--units", metavar="UNIT", help="Of MOTION: m, cm, mm, in, ft or cmu; guessed by default.")
 @options.as_json
@@ -53,6 +56,7 @@ def pose_command(
     motion: str,
     frame: int | None,
     time: float | None,
+    suggested: int | None,
     character: str,
     keys: str | None,
     output: str | None,
@@ -61,45 +65,62 @@ def pose_command(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Write a pose of CHARACTER to edit for one frame of MOTION: root and facing are matched already."""
-    from understudy.character import Asset
-    from understudy.character.body.poses import clip_of
-    from understudy.transfer.mapping import fit_mapping
-    from understudy.transfer.pose_suggestions import find_starting_pose
+    """Write poses of CHARACTER to edit for frames of MOTION: root and facing are matched already.
 
-    if (frame is None) == (time is None):
-        raise click.UsageError("give either --frame N or --time S")
+    With --suggested, all are one clip of one file, a second apart, with a marker for each. Edit them in Blender,
+    export, and give the file as --keys.
+    """
+    from understudy.character import Asset
+    from understudy.transfer.actor import perform_as
+    from understudy.transfer.mapping import fit_mapping
+    from understudy.transfer.pose_suggestions import find_starting_pose, poses_to_edit, suggest_poses
+
+    if (frame is not None) + (time is not None) + (suggested is not None) != 1:
+        raise click.UsageError("give one of --frame N, --time S and --suggested N")
     request = TransferRequest(clips=(clip,) if clip else (), units=units)
     _, motions = open_motions(motion, request)
-    if len(motions) > 1:
+    if len(motions) > 1 and suggested is None:
         raise InvalidInput(f"{motion} holds {len(motions)} clips: name one with --clip ({', '.join(motions)})")
-    name, source = next(iter(motions.items()))
-    if time is not None:
-        frame = source.frame_at(time)
-    assert frame is not None  # one of the two was given
     target = OutputTarget.open(character)
-    output = output or f"{name}_{frame}.glb"
-    check_target(output, target_ending(output, None), False)
-    pairs = mapping = None
+    pairs = mapping = corrections = None
     if keys is not None:
         everything = {**open_motions(motion, TransferRequest(units=units))[1], **motions}
         pairs = open_pairs(pairs_beside(Path(keys), character), everything, Path(motion).parent, target, request)
-        mapping = fit_mapping(pairs)
+        motions = {name: perform_as(pairs.actor, source)[0] for name, source in motions.items()}
+        corrections = find_corrections(target, pairs, request)
+        mapping = fit_mapping(pairs) if corrections is None else None
+    if suggested is not None:
+        moments = [(each.motion, each.frame) for each in suggest_poses(motions, pairs, suggested)]
+    else:
+        name, source = next(iter(motions.items()))
+        moments = [(name, source.frame_at(time) if time is not None else int(frame or 0))]
+    name, first = moments[0]
+    output = output or ("poses.glb" if suggested is not None else f"{name}_{first}.glb")
+    check_target(output, target_ending(output, None), False)
     body = target.asset.character()
-    pose = find_starting_pose(source, frame, body, pairs=pairs, mapping=mapping, limits=target.limits())
-    label = f"{name}_{frame}"
-    notes = [*source.notes, *write_asset(Asset([body], [clip_of(pose, label)]), output, None)]
-    entry = (
-        f'[[pair]]\nmotion = "{name}"\nframe = {frame}\n'
-        f'pose = {{file = "{Path(output).name}", clip = "{label}", time = 0}}'
+    more: dict[str, Any] = {"mapping": mapping, "corrections": corrections, "limits": target.limits()}
+    poses = [find_starting_pose(motions[name], at, body, pairs=pairs, **more) for name, at in moments]
+    animation = poses_to_edit(moments, poses, "poses" if suggested is not None else f"{name}_{first}")
+    notes = [note for source in motions.values() for note in source.notes]
+    notes = list(dict.fromkeys([*notes, *write_asset(Asset([body], [animation]), output, None)]))
+    entries = "\n\n".join(
+        f'[[pair]]\nmotion = "{name}"\nframe = {at}\n'
+        f'pose = {{file = "{Path(output).name}", clip = "{animation.name}", time = {number}}}'
+        for number, (name, at) in enumerate(moments)
     )
+    if suggested is not None:
+        Path(output).with_suffix(".toml").write_text(entries + "\n", encoding="utf-8")
     if as_json:
-        options.echo_json({"output": output, "motion": name, "frame": frame, "pair": entry, "notes": notes})
+        rows = [{"motion": name, "frame": at} for name, at in moments]
+        facts = {"output": output, "poses": rows, "pair": entries, "notes": notes}
+        options.echo_json(facts if suggested is not None else {**facts, **rows[0]})
         return
     options.echo_notes(notes, quiet)
-    click.echo(entry)
-    if not quiet:
+    click.echo(entries)
+    if not quiet and suggested is None:
         click.echo(f"{output}: edit this pose, and put the lines above into PAIRS.toml", err=True)
+    elif not quiet:
+        click.echo(f"{output}: edit its {len(poses)} poses, a second apart, and give it as --keys {output}", err=True)
 
 
 @click.command(name="suggest", short_help="List the frames to pose next.")

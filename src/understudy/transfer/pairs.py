@@ -21,6 +21,7 @@ Pairs name their motions. `sources_of` and `find_sources` give the motions of an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -282,10 +283,51 @@ def _play_by_one_actor(
     return actor, [played[entry.motion].rows([entry.frame]) for entry in entries]
 
 
+def marker_name(motion: str, frame: int) -> str:
+    """The name of a marker that says which frame a pose is for."""
+    return f"{motion} frame {frame}"
+
+
+def read_marked_poses(path: Path) -> tuple[Asset, list[tuple[str, int, str, float]]] | None:
+    """A file of poses with markers, as `transfer pose --suggested` writes it: motion, frame, clip and time of each.
+
+    A program that drops markers (Blender's exporter does without "custom properties") leaves none in the file; then the
+    PAIRS.toml of the same name beside it says which pose is which (None).
+
+    Raises:
+        BadFile: If there is neither.
+    """
+    asset = formats.read(path)
+    found = []
+    for animation in asset.animations:
+        for name, time in animation.moments.items():
+            match = re.fullmatch(r"(.+) frame (\d+)", name)
+            if match:
+                found.append((match.group(1), int(match.group(2)), animation.name, time))
+    if found:
+        return asset, found
+    if path.with_suffix(".toml").is_file():
+        return None
+    raise BadFile(
+        path, "should have markers that say which frame each pose is for, or a PAIRS.toml of the same name beside it"
+    )
+
+
+def is_pose_file(path: Path) -> bool:
+    """Whether pairs come from a file of poses instead of a PAIRS.toml."""
+    return path.suffix.lower() != ".toml" and path.is_file() and formats.readable(path)
+
+
 def read_entries(
     path: Path, sources: Mapping[str, SourceMotion], target: Character, own: Asset | None = None
 ) -> list[PairEntry]:
     """The entries of a PAIRS.toml; poses without a file are taken from the clips of `own`."""
+    if is_pose_file(path):
+        marked = read_marked_poses(path)
+        if marked is not None:
+            reader = _PairFileReader(path, sources, target, marked[0])
+            return [reader.marked_entry(*moment) for moment in marked[1]]
+        path = path.with_suffix(".toml")
     table = schema.parse_toml(files.read_text(path), str(path), MAX_PAIR_FILE_CHARACTERS)
     parser = _PairFileReader(path, sources, target, own)
     parser.reader.keys(table, ("pair",), "", "a file of pairs")
@@ -311,6 +353,12 @@ class _PairFileReader:
         name = reader.word(table["name"], "name", place) if "name" in table else ""
         frame = self._frame(table, self.sources[motion], place)
         return PairEntry(motion, frame, self._pose(reader.table(table["pose"], "pose", place), place), name)
+
+    def marked_entry(self, motion: str, frame: int, clip: str, time: float) -> PairEntry:
+        """The pair of a pose with a marker."""
+        place = f"marker {marker_name(motion, frame)!r}"
+        motion = self._motion({"motion": motion}, place)
+        return PairEntry(motion, frame, self._pose_of_clip({"clip": clip, "time": time}, place))
 
     def _motion(self, table: dict[str, Any], place: str) -> str:
         known = tuple(self.sources)
@@ -460,6 +508,12 @@ def _escape_glob(name: str) -> str:
 
 def list_motion_names(path: str | Path) -> list[str]:
     """The motions that a PAIRS.toml names, each once; mistakes in the file are reported by `read_pairs`."""
+    path = Path(path)
+    if is_pose_file(path):
+        marked = read_marked_poses(path)
+        if marked is not None:
+            return list(dict.fromkeys(motion for motion, *_ in marked[1]))
+        path = path.with_suffix(".toml")
     table = schema.parse_toml(files.read_text(path), str(path), MAX_PAIR_FILE_CHARACTERS)
     entries = table.get("pair", [])
     names = [entry.get("motion") for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []

@@ -26,18 +26,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.character import Asset, Character
+from understudy.character import Asset, Character, Clip
 from understudy.character.body.ik import solve_ik
 from understudy.character.body.joint_limits import Limits, find_free_joints
 from understudy.character.body.markers import Markers, markers_of
-from understudy.character.body.poses import PoseSequence, squared_pose_distances
+from understudy.character.body.poses import PoseSequence, clip_of, concatenate_poses, squared_pose_distances
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.gp.regression import RIDGE, GaussianProcess
 from understudy.maths import quaternion, transform
 from understudy.transfer.bone_map import BoneMap, bone_map
+from understudy.transfer.corrections import PoseCorrections
 from understudy.transfer.mapping import PoseMapping
-from understudy.transfer.pairs import PosePairs, sources_of
+from understudy.transfer.pairs import PosePairs, marker_name, sources_of
 from understudy.transfer.physics.spring_limbs import start_poses
 from understudy.transfer.retarget import retarget
 from understudy.transfer.source import SourceMotion
@@ -116,6 +117,7 @@ def find_starting_pose(
     markers: Markers | None = None,
     pairs: PosePairs | None = None,
     mapping: PoseMapping | None = None,
+    corrections: PoseCorrections | None = None,
     limits: Limits | None = None,
 ) -> PoseSequence:
     """One pose of the target to start from, for a frame of the source: where the actor is, with the same heading.
@@ -138,13 +140,30 @@ def find_starting_pose(
         return pose.apply_transform(source.frames[[frame]])
     performer, own = None if source.character is None else bone_map(source.character), bone_map(target)
     if performer is not None and source.poses is not None and not (performer.missing or own.missing):
-        return retarget(source.poses, performer, own).row(frame)
+        pose = retarget(source.poses, performer, own).row(frame)
+        return pose if corrections is None else corrections.apply(pose, local)[0]
     markers = markers_of(target) if markers is None else markers
     rest = PoseSequence.rest(target.skeleton, 1, source.rate)
     pose = rest.apply_transform(source.frames[[frame]] @ transform.invert_rigid(markers.frames(rest.world)))
     if performer is None or source.poses is None or not {"Head"} <= set(performer.bones) & set(own.bones):
         return pose
     return _turn_head(pose, own, performer, source.poses.row(frame))
+
+
+def poses_to_edit(moments: Sequence[tuple[str, int]], poses: Sequence[PoseSequence], name: str) -> Clip:
+    """Poses (one row each) as one clip, a second apart and at one place, each with a marker that names its frame.
+
+    Args:
+        moments: Motion and frame of each pose.
+        poses: The poses.
+        name: Name of the clip.
+    """
+    rows = concatenate_poses(list(poses))
+    markers = markers_of(rows.skeleton)
+    still = rows.apply_transform(transform.invert_rigid(markers.frames(rows.world)))
+    clip = clip_of(PoseSequence(still.skeleton, still.translations, quaternion.unroll(still.rotations), 1.0), name)
+    named = {marker_name(*moment): float(number) for number, moment in enumerate(moments)}
+    return Clip(clip.name, clip.channels, clip.values, clip.rate, moments=named)
 
 
 def _turn_head(pose: PoseSequence, own: BoneMap, performer: BoneMap, performed: PoseSequence) -> PoseSequence:
