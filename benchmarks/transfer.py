@@ -18,6 +18,10 @@ from typing import Any
 
 import numpy as np
 from benchmarks.measure import Row
+from benchmarks.transfers.humanoids import jobs as capture_jobs
+from benchmarks.transfers.humanoids import measure as measure_capture
+from benchmarks.transfers.humanoids import styled_error
+from benchmarks.transfers.humanoids import table as summarise
 from benchmarks.transfers.pairs import CHARACTERS, actor, case_of, cast_case, names
 from benchmarks.transfers.studies import OURS, dimension_curve, quick_suggested
 from benchmarks.transfers.studies import dimensions as dimension_study
@@ -31,6 +35,25 @@ from understudy.transfer.measures import measure_motion
 from understudy.transfer.pipeline import TransferTarget, transfer
 from understudy.transfer.source import SourceMotion
 
+STYLED = (
+    ("54_18 animal", "Barbarian"),
+    ("02_01 walk", "RobotExpressive"),
+    ("samba", "Character"),
+    ("80_43 walk", "Leela"),
+)
+HUMANOID_BARS = (  # of `humanoids.measure`: its unit, and what was asked for
+    ("slide_cm_s", "cm/s", 1.5),
+    ("depth_percent", "%", 1.0),
+    ("legs_degrees", "deg", 4.0),
+    ("arms_degrees", "deg", 0.5),
+    ("jerk_ratio", "x", 1.3),
+    ("momentum_error", "x", None),
+    ("false_flight_s", "s", None),
+    ("missed_flight_s", "s", None),
+    ("jump_percent", "%", None),
+    ("foot_gap", "x", None),
+    ("ms_a_frame", "ms", 3.0),
+)
 PEERS = False  # nothing here needs the peers' environment
 PAPER_MINUTES = 70.0  # for 18 motions, 7 minutes in all
 WORKERS = 2
@@ -52,6 +75,8 @@ MEASURED = {  # of `measures`: its unit, and what was asked for
 def rows(quick: bool = False) -> Iterator[Row]:
     """All of it."""
     yield from speed(quick)
+    yield from humanoids(quick)
+    yield from corrections(quick)
     yield from left_out(quick)
     yield from suggested(quick)
     yield from dimensions(quick)
@@ -89,6 +114,30 @@ def whole(job: tuple[str, str]) -> int:
 def _stage(name: str) -> TransferTarget:
     """A character made ready, once in each process."""
     return case_of(name).stage()
+
+
+def humanoids(quick: bool) -> Iterator[Row]:
+    """Captures on humanoids without pairs: the median over all, beside the plain retarget, with what was asked for."""
+    jobs = capture_jobs(every=29 if quick else 1)
+    found = dict(zip(jobs, _run(measure_capture, jobs)))
+    refused = sum("refused" in each for each in found.values())
+    yield Row("captures on humanoids", len(jobs) - refused, "jobs", f"{refused} refused", None, None)
+    summary = summarise(found)
+    for key, unit, asked in HUMANOID_BARS:
+        if f"ours {key}" in summary:
+            (median, worst), plain = summary[f"ours {key}"], summary.get(f"plain {key}", (float("nan"), 0.0))
+            said = f"worst {worst:.3g}; plain {plain[0]:.3g}, worst {plain[1]:.3g}"
+            ratio = None if asked is None else asked / max(median, 1e-3 * asked)
+            yield Row(f"humanoids: {key}", median, unit, said, ratio, None if asked is None else 1.0)
+
+
+def corrections(quick: bool) -> Iterator[Row]:
+    """Pairs as corrections: the error over the number of pairs, beside that of the pairs alone."""
+    for job in STYLED[: 1 if quick else None]:
+        for count, error, alone in styled_error(job):
+            ratio = alone / max(error, 1e-9) if count else None
+            said = f"pairs alone {1e3 * alone:.1f}"
+            yield Row(f"{job[1]}, {count} pairs", 1e3 * error, "mm", said, ratio, 1.0 if count else None)
 
 
 def left_out(quick: bool) -> Iterator[Row]:

@@ -33,7 +33,7 @@ MIN_TURN_RAD, MIN_MOVE_RATIO = 1e-4, 1e-5  # less than this, the second over the
 # to tell: that of the pairs of the cast is 0.22, of captures with little motion 0.05 to 0.1.
 USUAL_POSE_DISTANCE_RATIO = 0.2
 MIN_PAIRS_FOR_DISTANCE = 6
-MIN_PAIRS_FOR_CHOICE = 4  # fewer say nothing about what a pair that is left out would be missed by
+MIN_PAIRS_FOR_CHOICE = 2  # one says nothing about what a pair that is left out would be missed by
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ class PoseCorrections(Estimator):
 
 
 def fit_corrections(pairs: PosePairs, target: BoneMap) -> PoseCorrections | None:
-    """Corrections where they predict left-out pairs better than the pairs alone do, and always for very few pairs.
+    """Corrections where they predict left-out pairs better than the pairs alone do, and always for a single pair.
 
     None where the bodies have no bones in common, or the pairs alone are better: a penguin's poses have little to do
     with what a person's bones say.
