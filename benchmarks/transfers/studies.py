@@ -10,7 +10,7 @@ from benchmarks.transfers.pairs import Case, case_of
 
 from understudy.checks import Array
 from understudy.gp.shared_gplvm import evaluate_dimension
-from understudy.transfer.mapping import MIN_NOISE_VARIANCE_RATIO, fit_shared
+from understudy.transfer.mapping import MIN_NOISE_VARIANCE_RATIO, fit_gplvm
 from understudy.transfer.pose_suggestions import choose_pairs
 
 OURS = "shared GPLVM"
@@ -21,7 +21,7 @@ SHARES = (1 / 8, 1 / 4, 3 / 8, 1 / 2, 5 / 8, 3 / 4, 7 / 8)  # of the pairs
 def left_out(name: str) -> dict[str, tuple[float, float]]:
     """Of every method: millimetres that a left-out pose is missed by, and how lively it is beside what was posed."""
     case = case_of(name)
-    methods: dict[str, Learner] = {OURS: fit_shared, **LEARNERS}
+    methods: dict[str, Learner] = {OURS: fit_gplvm, **LEARNERS}
     return {method: _missed(case, _alone(case, learner)) for method, learner in methods.items()}
 
 
@@ -45,10 +45,10 @@ def suggested(name: str, draws: int = DRAWS) -> list[tuple[int, float, float]]:
     for count in (max(2, round(share * len(pairs))) for share in SHARES):
         rng = np.random.default_rng(0)
         drawn = [
-            subset_error(pairs, sorted(rng.choice(len(pairs), count, replace=False)), fit_shared) for _ in range(draws)
+            subset_error(pairs, sorted(rng.choice(len(pairs), count, replace=False)), fit_gplvm) for _ in range(draws)
         ]
         rows.append(
-            (count, 1e3 * subset_error(pairs, choose_pairs(pairs, count), fit_shared), 1e3 * float(np.mean(drawn)))
+            (count, 1e3 * subset_error(pairs, choose_pairs(pairs, count), fit_gplvm), 1e3 * float(np.mean(drawn)))
         )
     return rows
 
@@ -57,7 +57,7 @@ def dimensions(job: tuple[str, int | str]) -> dict[str, float]:
     """One row of figure 6: errors of shown and of left-out pairs, and how the latent point and the markers jump."""
     case, dimension = case_of(job[0]), job[1]
     Y, Z = (points.reshape(len(case.pairs), -1) for points in (case.pairs.source, case.pairs.target))
-    mapping = fit_shared(case.pairs, dimension=dimension)
+    mapping = fit_gplvm(case.pairs, dimension=dimension)
     local = case.motions["happiness"].local
     row = evaluate_dimension(
         Y, Z, mapping.model.dimension_, 70, 0, MIN_NOISE_VARIANCE_RATIO, local.reshape(len(local), -1)
@@ -77,7 +77,7 @@ def dimensions(job: tuple[str, int | str]) -> dict[str, float]:
 
 def dimension_curve(name: str) -> tuple[int, list[tuple[int, float]]]:
     """The dimension that is chosen, and millimetres over left-out pairs for each that was tried."""
-    model = fit_shared(case_of(name).pairs, dimension="auto").model
+    model = fit_gplvm(case_of(name).pairs, dimension="auto").model
     return model.dimension_, [(row.dimension, 1e3 * row.left_out) for row in model.curve_ or ()]
 
 

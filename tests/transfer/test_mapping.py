@@ -6,12 +6,12 @@ from tests.transfer import small
 
 from understudy.character.body.poses import sample_poses
 from understudy.errors import InvalidInput
-from understudy.transfer.mapping import SharedMapping, fit_shared
+from understudy.transfer.mapping import SharedMapping, fit_gplvm
 
 
 @pytest.fixture(scope="module")
 def mapping() -> SharedMapping:
-    return fit_shared(small.pairs(), dimension=6)
+    return fit_gplvm(small.pairs(), dimension=6)
 
 
 def test_frames_between_the_pairs_come_near_to_the_truth(mapping: SharedMapping) -> None:

@@ -1,6 +1,6 @@
 """Gaussian-process regression of few examples in many dimensions, with parameters by left-out error.
 
-    k(y, y') = t1 exp(-t2/2 |y - y'|^2) + t3 y.y' + t4  +  exp(-|y - y'|^2 / 2 w) + RIDGE [y is y']
+    k(y, y') = t1 exp(-t2/2 |y - y'|^2) + t3 y.y' + t4  +  exp(-|y - y'|^2 / 2 w) + WHITE_NOISE_RATIO [y is y']
 
 in units of the noise. The first three terms are the relation that is looked for: local, linear and constant. The last
 two are the noise: examples that people make contradict each other a little, so that averaging them predicts others
@@ -30,13 +30,13 @@ PRIOR_PARAMETERS = (10.0, 4.0, 1.0, 1.0)  # t_0, in units of the noise and of th
 PRIOR_LOG_DEVIATION = 4.0  # s: a weak prior, which decides for three examples and says little for twenty
 LINEAR_STARTS = (1.0, 10.0)  # t3 that searches begin with: a local and a linear relation are two minima
 WIDTH_DISTANCE_RATIO = 0.6  # sqrt(w) over the distance to the nearest other: wider mixes what contradicts
-RIDGE = 0.02  # an example comes back to within a fiftieth of its residual
+WHITE_NOISE_RATIO = 0.02  # an example comes back to within a fiftieth of its residual
 MAX_ITERATIONS = 60
 FLAT_PARAMETER = 1e4  # t4 of an unknown mean
 MAX_LOG_PARAMETER = 12.0
 
 
-def squared_distances(a: Array, b: Array) -> Array:
+def _row_distances(a: Array, b: Array) -> Array:
     """(M, N) squared distances of rows a (M, D) and b (N, D) of hundreds of numbers, by one product."""
     squares = np.einsum("md,md->m", a, a)[:, None] + np.einsum("nd,nd->n", b, b) - 2 * (a @ b.T)
     return np.asarray(np.maximum(squares, 0.0))
@@ -81,7 +81,7 @@ class GaussianProcess(Estimator):
         spread = float(np.sqrt(2 * ((Y - self.mean_source_) ** 2).sum(axis=1).mean()))
         self.unit_ = max(self.unit or spread, 1e-12)
         self._y, self._z = (Y - self.mean_source_) / self.unit_, Z - self.mean_target_
-        self._squares, self._products = squared_distances(self._y, self._y), self._y @ self._y.T
+        self._squares, self._products = _row_distances(self._y, self._y), self._y @ self._y.T
         apart = np.where(np.eye(len(Y), dtype=bool), np.inf, self._squares).min(axis=1)
         nearest = float(np.median(apart)) if len(Y) > 1 else 1.0
         self.width_ = max(WIDTH_DISTANCE_RATIO**2 * nearest, 1e-12)
@@ -104,7 +104,7 @@ class GaussianProcess(Estimator):
 
     def _matrix(self, t: Array) -> Array:
         K = self._covariance(t, self._squares, self._products) + np.exp(-0.5 * self._squares / self.width_)
-        K.flat[:: len(K) + 1] += RIDGE
+        K.flat[:: len(K) + 1] += WHITE_NOISE_RATIO
         return K
 
     def _objective(self, log: Array, gram: Array) -> tuple[float, Array]:
@@ -135,17 +135,17 @@ class GaussianProcess(Estimator):
     def predict(self, Y: ArrayLike) -> tuple[Array, Array]:
         """Mean (M, Dz) and variance (M,) of a coordinate at new Y (M, Dy); the variance is that of another example."""
         y = (checks.array(Y, "Y", ("M", len(self.mean_source_))) - self.mean_source_) / self.unit_
-        squares, t = squared_distances(y, self._y), self.parameters_
+        squares, t = _row_distances(y, self._y), self.parameters_
         k = self._covariance(t, squares, y @ self._y.T) + np.exp(-0.5 * squares / self.width_)
         constant = FLAT_PARAMETER if self.centred else t[3]
         prior = t[0] + t[2] * (y**2).sum(axis=1) + constant + 1.0
         variance = prior - np.einsum("mi,mi->m", k @ self._inverse, k)
-        return k @ self._weights + self.mean_target_, np.maximum(variance, RIDGE) * self.noise_
+        return k @ self._weights + self.mean_target_, np.maximum(variance, WHITE_NOISE_RATIO) * self.noise_
 
     def covariance(self, A: ArrayLike, B: ArrayLike) -> Array:
         """(M, P) covariance of a coordinate of predictions at A (M, Dy) and B (P, Dy), given the examples."""
         a, b = ((np.asarray(X, np.float64) - self.mean_source_) / self.unit_ for X in (A, B))
-        between, (ka, kb) = squared_distances(a, b), (squared_distances(x, self._y) for x in (a, b))
+        between, (ka, kb) = _row_distances(a, b), (_row_distances(x, self._y) for x in (a, b))
         t = self.parameters_
         prior = self._covariance(t, between, a @ b.T) + np.exp(-0.5 * between / self.width_)
         ka = self._covariance(t, ka, a @ self._y.T) + np.exp(-0.5 * ka / self.width_)

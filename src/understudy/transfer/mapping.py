@@ -153,7 +153,7 @@ def fit_mapping(
     errors = left_out_errors(pairs, **settings) if method is None else {}
     if (method or min(errors, key=errors.__getitem__)) == REGRESSION:
         return replace(fit_regression(pairs), left_out=errors)
-    return replace(fit_shared(pairs, **settings), left_out=errors)
+    return replace(fit_gplvm(pairs, **settings), left_out=errors)
 
 
 def left_out_errors(pairs: PosePairs, **settings: Any) -> dict[str, float]:
@@ -170,7 +170,7 @@ def left_out_errors(pairs: PosePairs, **settings: Any) -> dict[str, float]:
         kept = np.setdiff1d(np.arange(len(pairs)), out)
         # The regression is judged by the same folds: with fewer pairs both predict less well.
         subset = pairs.subset(kept.tolist())
-        methods = (fit_shared(subset, **settings), fit_regression(subset))
+        methods = (fit_gplvm(subset, **settings), fit_regression(subset))
         missed.append(
             [pair_error(each.map(pairs.source[out]).points, pairs.target[out]) * len(out) for each in methods]
         )
@@ -189,7 +189,7 @@ def fit_regression(pairs: PosePairs) -> RegressionMapping:
     return RegressionMapping(GaussianProcess().fit(Y, Z), pairs)
 
 
-def fit_shared(pairs: PosePairs, *, dimension: int | str = 30, iterations: int = 70, seed: int = 0) -> SharedMapping:
+def fit_gplvm(pairs: PosePairs, *, dimension: int | str = 30, iterations: int = 70, seed: int = 0) -> SharedMapping:
     """Fit the shared GPLVM to the pairs; `dimension` of its latent space, or "auto"."""
     Y, Z = pairs.source.reshape(len(pairs), -1), pairs.target.reshape(len(pairs), -1)
     model = SharedGPLVM(dimension=dimension, iterations=iterations, seed=seed, noise=MIN_NOISE_VARIANCE_RATIO).fit(Y, Z)

@@ -288,7 +288,7 @@ def marker_name(motion: str, frame: int) -> str:
     return f"{motion} frame {frame}"
 
 
-def read_marked_poses(path: Path) -> tuple[Asset, list[tuple[str, int, str, float]]] | None:
+def read_pose_markers(path: Path) -> tuple[Asset, list[tuple[str, int, str, float]]] | None:
     """A file of poses with markers, as `transfer pose --suggested` writes it: motion, frame, clip and time of each.
 
     A program that drops markers (Blender's exporter does without "custom properties") leaves none in the file; then the
@@ -323,10 +323,10 @@ def read_entries(
 ) -> list[PairEntry]:
     """The entries of a PAIRS.toml; poses without a file are taken from the clips of `own`."""
     if is_pose_file(path):
-        marked = read_marked_poses(path)
+        marked = read_pose_markers(path)
         if marked is not None:
             reader = _PairFileReader(path, sources, target, marked[0])
-            return [reader.marked_entry(*moment) for moment in marked[1]]
+            return [reader.entry_of_marker(*moment) for moment in marked[1]]
         path = path.with_suffix(".toml")
     table = schema.parse_toml(files.read_text(path), str(path), MAX_PAIR_FILE_CHARACTERS)
     parser = _PairFileReader(path, sources, target, own)
@@ -354,7 +354,7 @@ class _PairFileReader:
         frame = self._frame(table, self.sources[motion], place)
         return PairEntry(motion, frame, self._pose(reader.table(table["pose"], "pose", place), place), name)
 
-    def marked_entry(self, motion: str, frame: int, clip: str, time: float) -> PairEntry:
+    def entry_of_marker(self, motion: str, frame: int, clip: str, time: float) -> PairEntry:
         """The pair of a pose with a marker."""
         place = f"marker {marker_name(motion, frame)!r}"
         motion = self._motion({"motion": motion}, place)
@@ -510,7 +510,7 @@ def list_motion_names(path: str | Path) -> list[str]:
     """The motions that a PAIRS.toml names, each once; mistakes in the file are reported by `read_pairs`."""
     path = Path(path)
     if is_pose_file(path):
-        marked = read_marked_poses(path)
+        marked = read_pose_markers(path)
         if marked is not None:
             return list(dict.fromkeys(motion for motion, *_ in marked[1]))
         path = path.with_suffix(".toml")

@@ -33,7 +33,7 @@ from understudy.character.body.markers import Markers, markers_of
 from understudy.character.body.poses import PoseSequence, clip_of, concatenate_poses, squared_pose_distances
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.gp.regression import RIDGE, GaussianProcess
+from understudy.gp.regression import WHITE_NOISE_RATIO, GaussianProcess
 from understudy.maths import quaternion, transform
 from understudy.transfer.bone_map import BoneMap, bone_map
 from understudy.transfer.corrections import PoseCorrections
@@ -271,7 +271,7 @@ def _covariance(poses: Array, pairs: PosePairs | None) -> tuple[Array, float, fl
         return np.exp(-0.5 * squares), DEFAULT_NOISE_VARIANCE_RATIO, float("nan")
     model = GaussianProcess().fit(pairs.source.reshape(len(pairs), -1), pairs.target.reshape(len(pairs), -1))
     scale = max(model.noise_, 1e-18)
-    return model.covariance(poses, poses) / scale, RIDGE, float(np.sqrt(scale))
+    return model.covariance(poses, poses) / scale, WHITE_NOISE_RATIO, float(np.sqrt(scale))
 
 
 def _typical_distance(poses: Array) -> float:
