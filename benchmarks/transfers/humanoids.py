@@ -76,7 +76,7 @@ def jobs(every: int = 1) -> list[tuple[str, str]]:
 def _capture(name: str) -> tuple[SourceMotion, BoneMap]:
     asset: Asset = formats.read(CAPTURES[name])
     source = source_of(asset)
-    return source.rows(range(min(len(source), MAX_FRAMES))), bone_map(performer_of(asset, source))
+    return source.rows(range(min(len(source), MAX_FRAMES))), bone_map(performer_of(source))
 
 
 @cache

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.data_folder import data_file
 from tests.transfer.small import RATE, actor, hopper
 
 from understudy import cast
@@ -184,6 +185,14 @@ def test_without_pairs_a_person_moves_another_person(run_cli: Run, tmp_path: Pat
     given.write_text('[bones]\nLeftPaw = "LeftFoot"\n')
     code, _, told = run_cli(*words, "-o", str(out), "--map", str(given))
     assert code == 1 and "LeftPaw" in told
+
+
+def test_without_pairs_markers_move_a_person(run_cli: Run, tmp_path: Path) -> None:
+    write(Asset([cast.load("actor").character()]), tmp_path / "person.glb")
+    words = ("transfer", str(data_file("c3d_btk/Gait.c3d")), "--to", str(tmp_path / "person.glb"), "--no-physics")
+    code, _, told = run_cli(*words, "-o", str(tmp_path / "out.glb"))
+    assert code == 0 and "fitted to 32 markers" in told
+    assert len(read(tmp_path / "out.glb").animations) == 1
 
 
 def test_one_pair(run_cli: Run, folder: Path) -> None:

@@ -235,11 +235,17 @@ def _transfer_clips_by_bones(
 ) -> dict[str, Any]:
     from understudy.character import Asset
     from understudy.transfer.bone_map import bone_map
-    from understudy.transfer.by_bones import BoneOverrides, performer_of, read_bone_overrides, transfer_by_bones
+    from understudy.transfer.by_bones import (
+        BoneOverrides,
+        performer_of,
+        read_bone_overrides,
+        transfer_by_bones,
+        with_bones,
+    )
 
-    asset, motions = open_motions(path, request)
+    motions = {name: with_bones(source) for name, source in open_motions(path, request)[1].items()}
     given = BoneOverrides() if request.bone_map is None else read_bone_overrides(request.bone_map)
-    performer = bone_map(performer_of(asset, next(iter(motions.values()))), given.source).require()
+    performer = bone_map(performer_of(next(iter(motions.values()))), given.source).require()
     clips, reports, errors = [], [], []
     for number, (name, source) in enumerate(motions.items()):
         if progress is not None:

@@ -22,15 +22,15 @@ from typing import Any
 
 import numpy as np
 
-from understudy import checks, schema
-from understudy.character import Asset, Character
+from understudy import cast, checks, schema
+from understudy.character import Character
 from understudy.character.body.contacts import ContactPhases, read_phases
 from understudy.character.body.mass import body_height
 from understudy.character.body.poses import clip_of
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.files import read_text
-from understudy.transfer.actor import perform_as
+from understudy.transfer.actor import Actor, perform_as
 from understudy.transfer.bone_map import SIDES, BoneMap, bone_map
 from understudy.transfer.corrections import PoseCorrections
 from understudy.transfer.humanoid import humanoid_schedule, solve_humanoid
@@ -38,7 +38,7 @@ from understudy.transfer.physics.spring_limbs import limbs_by_name, swing
 from understudy.transfer.pipeline import TransferResult
 from understudy.transfer.report import correction_report
 from understudy.transfer.retarget import retarget, size_ratio
-from understudy.transfer.source import SourceMotion
+from understudy.transfer.source import SourceMotion, source_of
 
 MAX_MAP_FILE_CHARACTERS = 1_000_000
 
@@ -73,18 +73,26 @@ def read_bone_overrides(path: str | Path) -> BoneOverrides:
     return BoneOverrides(tables["bones"], tables["source"])
 
 
-def performer_of(asset: Asset, source: SourceMotion) -> Character:
+def with_bones(source: SourceMotion) -> SourceMotion:
+    """The motion itself, or, of bare markers, the motion of the built-in actor that they are fitted to.
+
+    Raises:
+        InvalidInput: If the names of the markers do not say where they are.
+    """
+    if source.character is not None:
+        return source
+    return perform_as(Actor.from_motion(source_of(cast.load("actor"))), source)[0]
+
+
+def performer_of(source: SourceMotion) -> Character:
     """The character that a motion is of, in metres as the motion; without its mesh where the file has other units.
 
     Raises:
         InvalidInput: If the motion is of bare markers.
     """
-    if source.poses is None:
+    if source.character is None:
         raise InvalidInput(f"the motion {source.name!r} is of bare markers, which have no bones")
-    actor, skeleton = asset.character(), source.poses.skeleton
-    if (actor.skeleton.translations == skeleton.translations).all():
-        return actor
-    return Character(actor.name, skeleton, bones=actor.joints, avatar=actor.avatar)
+    return source.character
 
 
 def transfer_by_bones(

@@ -30,7 +30,7 @@ from understudy.estimator import Estimator
 from understudy.storage import Field
 from understudy.transfer.actor import Actor, perform_as
 from understudy.transfer.bone_map import bone_map
-from understudy.transfer.by_bones import performer_of, transfer_by_bones
+from understudy.transfer.by_bones import performer_of, transfer_by_bones, with_bones
 from understudy.transfer.corrections import PoseCorrections, fit_corrections
 from understudy.transfer.live import LiveRetargeter
 from understudy.transfer.mapping import MIN_PAIRS_ALONE, PoseMapping, fit_mapping
@@ -222,8 +222,8 @@ class Retargeter(Estimator):
             if isinstance(motion, SourceMotion):
                 raise InvalidInput("a motion should come with its character here: give the asset or its file")
             asset = motion if isinstance(motion, Asset) else open_asset(motion)
-            source = source_of(asset, clip, rate=rate)
-            performer = performer_of(asset, source)
+            source = with_bones(source_of(asset, clip, rate=rate))
+            performer = performer_of(source)
             return transfer_by_bones(source, performer, self.target, physics=self.physics, corrections=corrections)
         body = None
         if isinstance(motion, SourceMotion):
@@ -378,4 +378,4 @@ def source_body(asset: Asset, source: SourceMotion) -> Body | None:
     if source.poses is None:
         return None
     member = member_of_cast(asset.character())
-    return cast.body(member) if member else body_of(performer_of(asset, source))
+    return cast.body(member) if member else body_of(performer_of(source))

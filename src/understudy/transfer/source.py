@@ -182,5 +182,5 @@ def _scale_motion(character: Character, poses: PoseSequence, scale: float) -> tu
     """The motion with all lengths times `scale`, without the mesh, which would no longer fit."""
     old = character.skeleton
     skeleton = Skeleton(old.names, old.parents, old.translations * scale, old.rotations, old.scales)
-    bare = Character(character.name, skeleton, bones=character.joints)
+    bare = Character(character.name, skeleton, bones=character.joints, avatar=character.avatar)
     return bare, PoseSequence(skeleton, poses.translations * scale, poses.rotations, poses.rate)
