@@ -194,15 +194,15 @@ def test_a_retargeter_of_another_character_brings_it_along(retargeter: us.Retarg
     ("change", "words"),
     [
         (lambda h, a: h.update(kind="skin"), "should hold a retargeter, but holds a skin"),
-        (lambda h, a: a.pop("mapping.latents"), "should have the array 'mapping.latents'"),
+        (lambda h, a: a.pop("target.poses.rotations"), "should have the array 'poses.rotations'"),
         (lambda h, a: a.update({"pairs.times": a["pairs.times"][:-1]}), "should have shape|one size for N"),
         (
-            lambda h, a: a.update({"markers.joints": a["markers.joints"] + 1000}),
+            lambda h, a: a.update({"actor.markers.joints": a["actor.markers.joints"] + 1000}),
             "damaged retargeter.*joints of markers",
         ),
-        (lambda h, a: a.update({"mapping.kernels": -a["mapping.kernels"]}), "damaged retargeter.*positive"),
+        (lambda h, a: h["target"].update(rate=-1.0), "damaged retargeter.*positive|rate"),
         (lambda h, a: h["settings"].update(springs=["nothing"]), "damaged retargeter"),
-        (lambda h, a: h.update(joints=h["joints"][1:]), "damaged retargeter"),
+        (lambda h, a: h["target"].update(joints=h["target"]["joints"][1:]), "damaged retargeter"),
     ],
 )
 def test_a_damaged_retargeter_is_refused(retargeter: us.Retargeter, tmp_path: Path, change: Any, words: str) -> None:

@@ -20,7 +20,7 @@ from understudy.character import Asset
 from understudy.character.body.markers import markers_of
 from understudy.character.body.mass import body_height
 from understudy.character.body.poses import PoseSequence, concatenate_poses, poses_of, squared_pose_distances
-from understudy.transfer import measures
+from understudy.transfer import by_bones, measures
 from understudy.transfer.bone_map import BoneMap, bone_map
 from understudy.transfer.by_bones import performer_of, transfer_by_bones
 from understudy.transfer.corrections import fit_corrections
@@ -94,14 +94,14 @@ def measure(job: tuple[str, str]) -> dict[str, dict[str, float]]:
     done = transfer_by_bones(source, performer, target)
     milliseconds = 1e3 * (time.process_time() - began) / len(source)
     assert source.poses is not None  # captures of skeletons
-    body = performer.body
-    schedule = humanoid_schedule(source.poses, performer, body, body_height(body, source.poses))
-    rough = measures.jerk(source.poses.world, body, source.rate) / body_height(body, source.poses)
-    actor, size = mass_motion(source.poses.world, body, source.rate), float(done.report["size"])
+    body, played = performer.body, source.poses.apply_transform(by_bones._heading_turn(performer, target))
+    schedule = humanoid_schedule(played, performer, body, body_height(body, played))
+    rough = measures.jerk(played.world, body, source.rate) / body_height(body, played)
+    actor, size = mass_motion(played.world, body, source.rate), float(done.report["size"])
     result = {}
     for column, step in (("plain", "retargeted"), ("ours", "solved")):
         poses = done.intermediate[step]
-        result[column] = _figures(poses, target, source.poses, performer) | {
+        result[column] = _figures(poses, target, played, performer) | {
             "jerk_ratio": measures.jerk(poses.world, target.body, poses.rate)
             / body_height(target.body, poses)
             / max(rough, 1e-9)
