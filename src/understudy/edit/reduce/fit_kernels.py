@@ -179,6 +179,7 @@ def _assemble(
     derivatives = len(b) > 0
     cost = 0.0
     g, where = np.empty(6), np.empty(6, np.int64)
+    square, right_side = np.empty((6, 6)), np.empty(6)  # of one segment, lower triangle
     for k in range(first, last):
         i = k - first
         where[0], where[1], where[2] = place[i, 0], place[i, 3], place[i, 4]
@@ -194,6 +195,8 @@ def _assemble(
         y0, y1, y2, y3 = left[0], left[0] + left[3] * left[4], right[0] - right[1] * right[2], right[0]
         p1, p2 = x1 / span, x2 / span
         share = 1.0 if straight else float(stride)
+        square[:] = 0.0
+        right_side[:] = 0.0
         for sample in range(keys[k], keys[k + 1] + (1 if k + 1 == last else 0), stride):
             w = weight[sample]
             if w == 0.0:
@@ -211,14 +214,16 @@ def _assemble(
             g[0], g[1], g[2] = w * (b0 + b1), w * b1 * left[4], w * b1 * (left[3] - slope)
             g[3], g[4], g[5] = w * (b2 + b3), -w * b2 * right[2], w * b2 * (slope - right[1])
             for p in range(6):
-                row = where[p]
-                if row < 0:
-                    continue
-                b[row] -= share * g[p] * r
-                for q in range(6):
-                    column = where[q]
-                    if 0 <= column <= row:
-                        a[row, row - column] += share * g[p] * g[q]
+                right_side[p] += g[p] * r
+                for q in range(p + 1):
+                    square[p, q] += g[p] * g[q]
+        for p in range(6):
+            row = where[p]
+            if row >= 0:  # rows grow with p
+                b[row] -= share * right_side[p]
+                for q in range(p + 1):
+                    if where[q] >= 0:
+                        a[row, row - where[q]] += share * square[p, q]
         for row, length in ((where[2], left[4]), (where[5], right[2])):
             off = length / span - 1 / 3
             cost += HANDLE_LENGTH_WEIGHT * off * off
@@ -239,8 +244,7 @@ def _solve_band(a: Array, b: Array, damping: float, factor: Array, x: Array) -> 
             if d == 0:
                 total += damping * a[i, 0] + 1e-30
             for e in range(d + 1, min(i, MATRIX_BANDWIDTH - 1) + 1):
-                if e - d < MATRIX_BANDWIDTH and j - (e - d) >= 0:
-                    total -= factor[i, e] * factor[j, e - d]
+                total -= factor[i, e] * factor[j, e - d]
             if d == 0:
                 if not total > 0.0:
                     return False

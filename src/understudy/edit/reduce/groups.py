@@ -250,11 +250,14 @@ class KeyGroup:
             setattr(self, name, array)
         self._apply(world, self.values - new)
 
-    def update_values(self, world: WorldState) -> None:
-        """Sample the keys again, after a change of them."""
-        old = self.values
-        self.values = self.sample_columns()
-        self._apply(world, self.values - old)
+    def update_values(self, world: WorldState, first: int, last: int) -> None:
+        """Sample the curves between two keys again, after a change of them."""
+        start, stop = int(self.keys[first]), int(self.keys[last]) + 1
+        new = np.empty((len(self.columns), stop - start))
+        for c in range(len(self.columns)):
+            fit_kernels.sample_chain(self.keys, self.state[c], first, last, new[c])
+        search_kernels.apply_change(world, self.columns, start, new - self.values[:, start:stop])
+        self.values[:, start:stop] = new
 
     def _apply(self, world: WorldState, delta: Array) -> None:
         """Apply a change of the columns (n, M) to the world, where there is any."""

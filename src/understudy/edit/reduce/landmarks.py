@@ -30,7 +30,6 @@ PLANTED_HEIGHT_RATIO = 0.12  # of the height that the joints span: toes and ankl
 MIN_PLANTED_SECONDS = 0.1  # a foot in a run stays for 0.15
 PLANTED_POSITION_RATIO = 0.5  # of the tolerance that a planted joint may be off
 PLANTED_SPEED_FACTOR = 1.2  # times its top speed in the source nearby, that a planted joint may have
-PLANTED_WINDOW_SECONDS = 0.1  # on each side, that is nearby
 MIN_PLANTED_SPEED_HEIGHTS_S = 0.01  # heights a second that it may always have: 2 cm/s of a person
 PLANTED_SHARE_HEIGHTS = 0.0012
 """Error of planted joints at which the search begins, in heights: 2 mm of a person. Curves with ten keys a second turn
@@ -122,7 +121,10 @@ def find_planted(places: Array, sample_rate: float) -> Array:
 
 
 def step_limits(places: Array, planted: Array, sample_rate: float) -> Array:
-    """(M, J) metres that planted joints may move from the sample before, infinite for others."""
+    """(M, J) metres that planted joints may move from the sample before, infinite for others.
+
+    That is PLANTED_SPEED_FACTOR times their top speed in the source nearby, within MIN_PLANTED_SECONDS.
+    """
     from scipy.ndimage import maximum_filter1d
 
     steps = np.zeros(places.shape[:2])
@@ -131,20 +133,23 @@ def step_limits(places: Array, planted: Array, sample_rate: float) -> Array:
     both[0] = False
     both[1:] &= planted[:-1]
     steps[~both] = 0.0  # what a foot does in the air is no measure
-    window = 2 * max(1, round(PLANTED_WINDOW_SECONDS * sample_rate)) + 1
+    window = 2 * max(1, round(MIN_PLANTED_SECONDS * sample_rate)) + 1
     limits = PLANTED_SPEED_FACTOR * maximum_filter1d(steps, window, axis=0)
     limits = np.maximum(limits, MIN_PLANTED_SPEED_HEIGHTS_S * body_height(places) / sample_rate)
     return np.where(both, limits, np.inf)
 
 
 def joint_speeds(places: Array, sample_rate: float) -> Array:
-    """(M, J) metres a second over SPEED_WINDOW_SECONDS, the lesser of the speeds before and after each sample."""
+    """(M, J) metres a second over SPEED_WINDOW_SECONDS, the least of those before, after and around each sample."""
     samples = len(places)
     reach = min(max(1, round(SPEED_WINDOW_SECONDS * sample_rate)), samples - 1)
     ahead = np.linalg.norm(places[reach:] - places[:-reach], axis=-1) * (sample_rate / reach)  # (M - reach, J)
     before, after = (np.full(places.shape[:2], np.inf) for _ in range(2))
     after[: samples - reach], before[reach:] = ahead, ahead
     speed: Array = np.minimum(before, after)
+    if samples > 2 * reach:
+        around = np.linalg.norm(places[2 * reach :] - places[: -2 * reach], axis=-1) * (0.5 * sample_rate / reach)
+        np.minimum(speed[reach:-reach], around, out=speed[reach:-reach])
     return speed
 
 

@@ -25,6 +25,7 @@ from understudy.edit.reduce import groups as key_groups
 from understudy.edit.reduce import landmarks, search, search_kernels, source
 from understudy.edit.reduce.fit_kernels import MIN_FITTED_SAMPLES
 from understudy.edit.reduce.groups import CONSTANT_TOLERANCE_RATIO, KeyGroup, group_columns
+from understudy.edit.reduce.search import AIM_RADIUS_SAMPLES
 from understudy.edit.reduce.search_kernels import WorldState
 from understudy.edit.reduce.source import ReducedCurves
 from understudy.edit.reduce.world_error import ROTATION_KINDS, WorldError
@@ -46,10 +47,9 @@ STRICTNESS = (1.0, 0.9, 0.75)  # shares of the tolerances that a search keeps, t
 MAX_DESCENTS = 2  # attempts at keying from the root down
 MAX_LOOK_FACTOR = 2.0  # by which an error between samples makes the tolerance stricter at the samples around it
 CUT_SLOPE_RATIO = 1e-3  # of a frame, over which slopes at a cut are measured
-AIM_RADIUS_SAMPLES = 64  # around a moment, in which a key is added: several keys
 MAX_CHAIN_BEGINNINGS, MAX_CHAIN_KEYS = 3, 8  # tries to add several keys at once, and the keys of one try
-MAX_FIRST_REPAIR_ROUNDS = 4  # rounds of added keys before keys are removed
-MAX_REPAIR_ROUNDS = 16  # and at the end; most clips take none to three
+RELEASED_SPEED_FACTOR = 4.0  # by which planted joints may be faster where the tolerance needs it, at each failure
+MAX_REPAIR_ROUNDS = 16  # rounds of added keys before keys are removed, and at the end; most clips take a few
 
 
 def reduce_keys(
@@ -180,19 +180,24 @@ class _Reduction:
         else:
             self._descend()
         self._remeasure()
-        for _ in range(MAX_FIRST_REPAIR_ROUNDS):
-            if not self._repair(self._joint_errors(), np.abs(self.world.error) * self.world.band):
-                break
-            self._remeasure()
+        self._cure()
         progress(1, total)
         for number, limit in enumerate(limits):
             for group in self.groups:
                 self._round(group, limit, last=number > 0)
             self._remeasure()
             progress(number + 2, total)
+        self._cure()
         reduced = self._meet_tolerance()
         progress(total, total)
         return reduced
+
+    def _cure(self) -> None:
+        """Add keys while joints or columns are beyond their limits, of which the speed of planted joints is one."""
+        for _ in range(MAX_REPAIR_ROUNDS):
+            if not self._repair(self._joint_errors(), np.abs(self.world.error) * self.world.band):
+                break
+            self._remeasure()
 
     def _round(self, group: KeyGroup, limit: float, last: bool) -> None:
         """One group within a limit (tolerances): smooth, compensate other columns, shift, remove and merge keys."""
@@ -362,12 +367,9 @@ class _Reduction:
                 best = most, (curves, off, turn, columns, weight)
             if most * self.strictness <= 1:
                 break
-            if not self._repair(worst, columns, nearest):
-                if not self.world.reach_step.any():
-                    break
-                # the tolerance goes before what planted joints keep beyond it
-                self.world.reach_step[:] = 0.0
-                np.minimum(self.world.reach, 1 / self.tolerance, out=self.world.reach)
+            beyond = nearest[(worst > 1).any(axis=1)]
+            if not self._repair(worst, columns, nearest) and not self._release_planted(beyond):
+                break
             self._remeasure()
         curves, off, turn, columns, weight = best[1]
         used = {
@@ -379,6 +381,19 @@ class _Reduction:
         if inside * self.strictness > self.tolerance:
             self.notes.append(f"between the two frames of a jump positions are up to {1e3 * inside:.3g} mm off")
         return self._report(curves, off, turn, weight, used)
+
+    def _release_planted(self, samples: Array) -> bool:
+        """Let planted joints be faster around samples beyond the tolerance, which goes first; False if there are none.
+
+        Each call allows RELEASED_SPEED_FACTOR times the speed, so that feet lose no more than they have to.
+        """
+        near = np.zeros(len(self.given.values), bool)
+        for sample in np.unique(samples):
+            near[max(sample - AIM_RADIUS_SAMPLES, 0) : sample + AIM_RADIUS_SAMPLES] = True
+        released = bool(self.world.reach_step[near].any())
+        self.world.reach_step[near] /= RELEASED_SPEED_FACTOR
+        self.world.reach[near] = np.minimum(self.world.reach[near], 1 / self.tolerance)
+        return released
 
     def _counted(self, times: Array) -> Array:
         """(M', J) bool: whether the tolerance holds at these times; it need not between the two frames of a cut."""

@@ -34,6 +34,7 @@ SHIFT_GAIN_RATIO = 0.97  # of the sum of squares: a shift has to lower it below 
 JOINT_POSITION_SHARE = 0.4  # of the position tolerance for one joint: the errors of a chain add up, at random
 JOINT_TURN_SHARE = 0.8  # of the orientation tolerance for one joint: nothing else adds to it
 TIGHTEN_WINDOW_SAMPLES = 15  # samples around a moment: the range of a key
+AIM_RADIUS_SAMPLES = 64  # around a moment, in which a key is added: several keys
 
 JOINT_STAGES = (0.7 * JOINT_POSITION_SHARE, JOINT_POSITION_SHARE)
 COLUMN_STAGES = (0.35, 0.7, 0.985)
@@ -275,28 +276,32 @@ def add_key(group: KeyGroup, world: WorldState, sample: int, aim: Array) -> slic
     """Add a key at the frame nearest to a sample, or break the key there, and fit it to `aim` (n, M).
 
     The curves bend to the aim between the two neighbouring keys only. Returns the samples that change; None where all
-    keys are broken already.
+    keys near the sample are broken already.
     """
     if group.count == 1:
         group.unflatten()
     frames = np.arange(group.frame, group.target.shape[1] - 1, group.frame)
-    done = np.isin(frames, group.keys[: group.count][group.broken[:, : group.count].all(axis=0)])
+    frames = frames[np.abs(frames - sample) <= AIM_RADIUS_SAMPLES]
+    keys = group.keys[: group.count]
+    after = np.searchsorted(keys, frames)  # the first key that is not before each frame
+    at_key = keys[after] == frames
+    done = at_key & group.broken[:, after].all(axis=0)
     if done.all():
         return None
+    apart = np.minimum(keys[after] - frames, frames - keys[after - 1])
     distance = np.abs(frames - sample)
-    distance[done] = len(group.cut)
-    apart = np.abs(frames[:, None] - group.keys[: group.count]).min(axis=1)
-    distance += np.where((apart > 0) & (apart < fit_kernels.MIN_FITTED_SAMPLES), fit_kernels.MIN_FITTED_SAMPLES, 0)
-    near = int(frames[np.argmin(distance)])
-    k = int(np.searchsorted(group.keys[: group.count], near))
-    if group.keys[k] == near:
+    distance += np.where(~at_key & (apart < fit_kernels.MIN_FITTED_SAMPLES), fit_kernels.MIN_FITTED_SAMPLES, 0)
+    nearest = int(np.argmin(np.where(done, len(group.cut), distance)))
+    near, k = int(frames[nearest]), int(after[nearest])
+    if at_key[nearest]:
         group.broken[:, k] = True
     else:
         group.insert(near)
-    samples = np.arange(group.target.shape[1])
-    share = np.interp(samples, group.keys[k - 1 : k + 2], [0.0, 1.0, 0.0])
-    group.target[:] = group.values + share * (aim - group.values)
-    group.update_values(world)
-    group.accept(world, group.attempt(world, k, 1e300, near))
+        group.update_values(world, k - 1, k + 1)
     reach = search_kernels.REFIT_KEYS_EACH_SIDE
-    return slice(int(group.keys[max(k - reach, 0)]), int(group.keys[min(k + reach, group.count - 1)]) + 1)
+    changed = slice(int(group.keys[max(k - reach, 0)]), int(group.keys[min(k + reach, group.count - 1)]) + 1)
+    share = np.interp(np.arange(changed.start, changed.stop), group.keys[k - 1 : k + 2], [0.0, 1.0, 0.0])
+    group.target[:] = group.values
+    group.target[:, changed] += share * (aim - group.values)[:, changed]
+    group.accept(world, group.attempt(world, k, 1e300, near))
+    return changed

@@ -381,7 +381,7 @@ def attempt_change(
             if i == k - 1 - a or (i == k - a and (sample >= 0 or merged >= 0)):
                 local[c, i, 4] = local[c, i + 1, 2] = (local_keys[i + 1] - local_keys[i]) / 3.0
         _mark_free_slots(inside, state_free, lengths, local_broken[c], a == 0, b == count - 1, free)
-        enough = 4.0 * hopeless * hopeless * width
+        enough = 4.0 * hopeless * hopeless * width  # twice the largest residual: two steps have not converged
         fit.fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], weight[c], cut, free, 5, enough)
         fit.sample_chain(local_keys, local[c], 0, inside - 1, values)
         most_of[c] = _residual(values, start, target[c], weight[c])
