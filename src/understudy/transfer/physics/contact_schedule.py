@@ -149,7 +149,7 @@ def fall_accelerations(motion: CentreMotion, flight: Array, rate: float, gravity
 def _hands_down(points: Array, is_foot: Array, rate: float, height: float) -> Array:
     """(F, H) bool of the points that are no feet."""
     hands = points[:, ~is_foot]
-    if not is_foot.any():
+    if is_foot.all() or not is_foot.any():
         return np.zeros(hands.shape[:2], bool)
     floor = float(np.percentile(points[:, is_foot, 1].min(axis=1), 5))
     lowest = np.percentile(hands[..., 1], 1, axis=0)

@@ -37,7 +37,6 @@ import numpy as np
 
 from understudy.character.body.poses import PoseSequence
 from understudy.checks import Array
-from understudy.errors import UnderstudyError
 from understudy.maths import jit, quaternion, threads, transform
 from understudy.transfer.physics.figure import Contacts, Figure, unscale
 
@@ -113,9 +112,6 @@ def solve(
 
     Returns:
         The motion and the costs of each iteration.
-
-    Raises:
-        UnderstudyError: If compiled code is not available.
     """
     if len(reference) < 3:
         return SpacetimeResult(
@@ -168,10 +164,7 @@ class _Problem:
         uncertainty: Array | None,
         weights: SpacetimeWeights,
     ) -> None:
-        kernels = jit.kernels(KERNELS)
-        if kernels is None:
-            raise UnderstudyError("physics of a transfer needs numba; transfer without it (--no-physics)")
-        self.kernels: Any = kernels
+        self.kernels: Any = jit.kernels(KERNELS)
         self.reference, self.figure, self.contacts = reference, figure, contacts
         self.frames, self.rate = len(reference), reference.rate
         count, n, height = len(figure.joints), figure.size, figure.height

@@ -1,0 +1,290 @@
+"""A mapped motion of any character, made to stand: its contact schedule, its bodies, and the space-time solve.
+
+The reference is the mapped motion, moved over the floor by the actor's momenta (`physics.momentum`). Its poses are kept
+as closely as the mapping is sure of them: the standard deviation of orientations grows with the predictive one.
+
+Contacts follow those of the actor by side, limb and role (`match_contacts`). A figure on one base follows both feet. It
+hops where the actor jumps or travels further than the base reaches; where the actor steps on the spot it tilts and
+pivots on the edge of its base, and else it leans over it. A figure that is never posed in the air glides instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.character import Character
+from understudy.character.body.contacts import ContactPhases, hysteresis, runs
+from understudy.character.body.joint_limits import FreeJoints, Limits, limit_boxes
+from understudy.character.body.limbs import limbs_of
+from understudy.character.body.mass import Body, body_height
+from understudy.character.body.poses import PoseSequence
+from understudy.checks import Array
+from understudy.maths import quaternion
+from understudy.transfer.contact_goals import Groups, match_contacts
+from understudy.transfer.physics.contact_schedule import ContactSchedule, centre_motion, find_schedule
+from understudy.transfer.physics.figure import BodySpec, Contacts, Figure, local_offset, make_figure, unscale
+from understudy.transfer.physics.momentum import GRAVITY_M_S2
+from understudy.transfer.physics.spacetime import MomentumGoals, SpacetimeResult, solve
+from understudy.transfer.source import SourceMotion
+from understudy.transfer.standing_base import find_detached_feet
+
+# Height of a contact of a mapped pose, over the character's height: below the first it is meant to be in contact, above
+# the second it is not. Mapped feet float or sink by some hundredths, steps lift feet by a tenth or more.
+FLOOR_HEIGHT_RATIO_ON, FLOOR_HEIGHT_RATIO_OFF = 0.06, 0.1
+TRUNK_TRACKING_RAD, LEG_TRACKING_RAD = 0.06, 0.15  # standard deviation of world orientations at the key poses
+TILT_CHANGE_RAD, HEADING_CHANGE_RAD = 0.2, 0.5  # of the whole figure
+MIN_CHANGE_RAD, MAX_CHANGE_RAD = 0.02, 0.35  # of an axis: how much it is used in the pairs, within these
+MIN_BODY_MASS_SHARE = 0.01  # of the whole, with all below: lighter joints (a jaw) ride on what carries them
+UNCERTAINTY_RANGE = (0.7, 2.0)  # of the deviation of a frame, over that at the key poses
+HOP_REACH_RADII = 1.6  # of the base: steps that lead further are hops
+HOP_TURN_RAD = 0.9
+SHUFFLE_REACH_RADII, SHUFFLE_TURN_RAD = 0.15, 0.1  # smaller steps are leant over
+# Duration of a hop, in seconds and over that of the actor's step.
+HOP_SECONDS, MAX_HOP_STEP_RATIO = 0.22, 0.7
+REFERENCE_FALL_G = 0.9  # of gravity: no contact can let a standing figure fall faster
+
+
+@dataclass(frozen=True, eq=False)
+class Creature:
+    """What does not depend on the motion: the character, its masses, and how its joints are used in the pairs."""
+
+    character: Character
+    body: Body
+    poses: PoseSequence  # of the pairs
+    freedom: FreeJoints
+    limits: Limits | None
+    left_out: Array  # (J,) bool: limbs on springs and what trails
+
+    @property
+    def height(self) -> float:
+        """Metres at rest."""
+        return body_height(self.body, self.poses)
+
+
+def solve_creature(
+    placed: PoseSequence,
+    creature: Creature,
+    phases: ContactPhases,
+    schedule: ContactSchedule | None,
+    size: float,
+    uncertainty: Array | None = None,
+) -> SpacetimeResult:
+    """The motion `placed` with its contacts kept.
+
+    Args:
+        placed: F mapped poses, moved over the floor.
+        creature: The character.
+        phases: When its contacts are down.
+        schedule: Contacts and flights of the actor; None: unknown.
+        size: Ratio of the sizes, character over actor.
+        uncertainty: (F,) the deviation of the mapping over that at the key poses.
+
+    Returns:
+        The motion.
+    """
+    figure = creature_figure(placed, creature)
+    flight = np.asarray(~phases.down.any(axis=1))
+    contacts = _contacts(placed, creature, figure, phases, flight, schedule)
+    factor = None if uncertainty is None else np.clip(uncertainty, *UNCERTAINTY_RANGE)
+    goals = _goals(placed, creature, flight, schedule, size)
+    return solve(placed, figure, contacts, goals, uncertainty=factor)
+
+
+def creature_figure(placed: PoseSequence, creature: Creature) -> Figure:
+    """The bodies that turn in the pairs; the lowest joint that carries all of them is the first, and moves."""
+    skeleton, body = creature.character.skeleton, creature.body
+    parents = np.array(skeleton.parents)
+    limbs = limbs_of(skeleton)
+    for foot in find_detached_feet(placed, body, limbs):
+        parents[foot.joint] = foot.shin
+    mass = np.where(creature.left_out, 0.0, body.masses)
+    below = _sums_below(parents, mass)
+    contact_joints = {contact.joint for contact in body.contacts}
+    carries = _sums_below(parents, np.isin(np.arange(len(skeleton)), list(contact_joints)).astype(float)) > 0
+    heavy = below > MIN_BODY_MASS_SHARE * mass.sum()
+    turning = creature.freedom.turning & ~creature.left_out & (heavy | carries)
+    everything = below >= (1 - 1e-9) * mass.sum()
+    root = next((j for j in np.flatnonzero(everything).tolist() if creature.freedom.moving[j]), None)
+    root = int(np.flatnonzero(everything)[0]) if root is None else root
+    rest = PoseSequence.rest(skeleton).world[0]
+    tilt = np.array([TILT_CHANGE_RAD, HEADING_CHANGE_RAD, TILT_CHANGE_RAD])
+    specs = [BodySpec(root, TRUNK_TRACKING_RAD, tilt, unscale(rest[root, :3, :3]))]
+    for j in np.flatnonzero(turning & ~everything).tolist():
+        if mass[j] <= 0 and j not in contact_joints:
+            continue
+        axes, change = _used_axes(creature, rest, j)
+        if len(axes):
+            is_leg = carries[j] and not limbs.trunk[j]
+            specs.append(BodySpec(j, LEG_TRACKING_RAD if is_leg else TRUNK_TRACKING_RAD, change, axes))
+    return make_figure(
+        creature.character, body, specs, parents=parents, left_out=creature.left_out, limits=creature.limits
+    )
+
+
+def find_phases(
+    source: SourceMotion,
+    source_body: Body | None,
+    creature: Creature,
+    local: PoseSequence,
+    placed: PoseSequence,
+) -> tuple[ContactPhases, ContactSchedule | None]:
+    """When the character's contacts are down, and the schedule of the actor that they follow.
+
+    A rearing horse has its forefeet in the air though both feet of the actor are planted: a contact is down while the
+    actor's is, and the mapped pose has it near the floor. Without a skeleton of the actor, the character's own heights
+    and speeds decide.
+    """
+    body, height = creature.body, creature.height
+    positions = body.contact_positions(local.world)
+    if source_body is None or source.poses is None or not source_body.contacts:
+        motion = centre_motion(placed, body)
+        own = find_schedule(
+            positions, body.names, np.ones(len(body.names), bool), motion, source.rate, height,
+        )  # fmt: skip
+        return own.phases, None
+    schedule = find_schedule(
+        source_body.contact_positions(source.poses.world),
+        source_body.names,
+        np.array([not name.endswith(".hand") for name in source_body.names]),
+        centre_motion(source.poses, source_body),
+        source.rate,
+        body_height(source_body, source.poses),
+    )
+    skeleton = creature.character.skeleton
+    groups = match_contacts(body, skeleton, source_body, source.poses.skeleton, phases=schedule.phases)
+    posed = body.contact_positions(creature.poses.world)[..., 1] / height
+    heights = positions[..., 1] / height
+    if groups and all(len(limbs) > 1 for limbs in groups):
+        if bool((posed.min(axis=1) < FLOOR_HEIGHT_RATIO_ON).all()):
+            return _gliding_phases(schedule, groups[0], body.names), schedule
+        return _base_phases(schedule, groups[0], body, placed), schedule
+    down = np.stack([_any_down(schedule, limbs) for limbs in groups], axis=1)
+    down &= hysteresis(heights < FLOOR_HEIGHT_RATIO_ON, heights > FLOOR_HEIGHT_RATIO_OFF)
+    lost = ~down.any(axis=1) & ~schedule.flight  # the actor stands: the lowest of its contacts does, too
+    down[lost, heights[lost].argmin(axis=1)] = True
+    return ContactPhases(body.names, down), schedule
+
+
+def _any_down(schedule: ContactSchedule, limbs: Groups) -> Array:
+    """(F,) whether any contact of any limb is down."""
+    columns = [k for limb in limbs for k in limb]
+    return np.asarray(schedule.phases.down[:, columns].any(axis=1))
+
+
+def _gliding_phases(schedule: ContactSchedule, limbs: Groups, names: tuple[str, ...]) -> ContactPhases:
+    """A figure that never leaves the floor: it is planted while all limbs of the actor are, and glides in steps."""
+    planted = np.array([schedule.phases.down[:, list(limb)].any(axis=1) for limb in limbs]).all(axis=0)
+    down = np.ones((len(planted), len(names)), bool)
+    return ContactPhases(names, down, ~planted)
+
+
+def _base_phases(schedule: ContactSchedule, limbs: Groups, body: Body, placed: PoseSequence) -> ContactPhases:
+    """A figure on one base: up in flights; in a step of the actor it hops, or turns on the edge of its base, or stands.
+
+    Which of them depends on how far the way and the heading lead from the stance before the step to that after it.
+    """
+    rate, frames = placed.rate, len(placed)
+    points = body.contact_positions(placed.world)
+    middle = points.mean(axis=1, keepdims=True)
+    radius = float(np.linalg.norm((points - middle)[0][:, [0, 2]], axis=1).max())
+    ahead = points[:, 0] - points[:, 1]
+    heading = np.unwrap(np.arctan2(ahead[:, 0], ahead[:, 2]))
+    across = np.stack([np.cos(heading), np.zeros(frames), -np.sin(heading)], axis=1)  # to the left
+    sides = np.einsum("fkx,fx->fk", points - middle, across).mean(axis=0)
+    down = np.repeat(~schedule.flight[:, None], len(body.names), axis=1)
+    feet = [schedule.phases.down[:, list(limb)].any(axis=1) for limb in limbs]
+    lefts = [_is_left(schedule.phases.names[limb[0]]) for limb in limbs]
+    steps = sorted((a, b, left) for foot, left in zip(feet, lefts) for a, b in runs(~foot & ~schedule.flight))
+    since = 0
+    for number, (a, b, left) in enumerate(steps):
+        if a == 0 or b >= frames or schedule.flight[max(a - 2, 0) : b + 2].any():
+            since = b
+            continue
+        until = next((start for start, _, _ in steps[number + 1 :] if start > b), frames - 1)
+        before, after = slice(since, a + 1), slice(b, until + 1)
+        far = float(np.linalg.norm((middle[after, 0].mean(axis=0) - middle[before, 0].mean(axis=0))[[0, 2]])) / radius
+        turn = abs(float(heading[after].mean() - heading[before].mean()))
+        if far > HOP_REACH_RADII or turn > HOP_TURN_RAD:
+            length = max(round(min(HOP_SECONDS * rate, MAX_HOP_STEP_RATIO * (b - a))), 3)
+            first = (a + b - length) // 2
+            down[first : first + length] = False
+        elif far > SHUFFLE_REACH_RADII or turn > SHUFFLE_TURN_RAD:
+            edge = np.abs(sides).max() * 0.5
+            down[a:b] &= sides < -edge if left else sides > edge  # it stands on the side of the foot that stands
+        else:
+            continue
+        since = b
+    return ContactPhases(body.names, down)
+
+
+def _is_left(name: str) -> bool:
+    return name.lower().startswith("l")
+
+
+def _used_axes(creature: Creature, rest: Array, joint: int) -> tuple[Array, Array]:
+    """(k, 3) the axes of a joint in its frame, and (k,) how much each is used: of its limits, else those of the pairs."""
+    skeleton = creature.character.skeleton
+    turns = quaternion.multiply(quaternion.conjugate(skeleton.rotations[joint]), creature.poses.rotations[:, joint])
+    vectors = quaternion.to_rotation_vector(quaternion.unroll(turns[:, None])[:, 0])
+    low, high, limited = limit_boxes(skeleton, creature.limits)
+    if limited[joint]:
+        axes = unscale(rest[joint, :3, :3])[high[joint] > low[joint]]  # rows: axes of the world in the joint's frame
+        used = np.sqrt(np.square(vectors @ axes.T).mean(axis=0))
+        return axes, np.clip(used, MIN_CHANGE_RAD, MAX_CHANGE_RAD)
+    squares, axes = np.linalg.eigh(vectors.T @ vectors / len(vectors))
+    used = np.sqrt(np.maximum(squares, 0.0))
+    kept = used > MIN_CHANGE_RAD
+    return axes.T[kept], np.minimum(used[kept], MAX_CHANGE_RAD)
+
+
+def _contacts(
+    placed: PoseSequence,
+    creature: Creature,
+    figure: Figure,
+    phases: ContactPhases,
+    flight: Array,
+    schedule: ContactSchedule | None,
+) -> Contacts:
+    rest = PoseSequence.rest(creature.character.skeleton).world[0]
+    points = creature.body.contact_positions(rest[None])[0]
+    bodies = np.array([max(figure.body_of(contact.joint), 0) for contact in creature.body.contacts], np.int64)
+    offsets = [
+        local_offset(rest, int(figure.joints[a]), point, figure.height) for a, point in zip(bodies, points)
+    ]
+    known = np.ones(len(placed), bool) if schedule is None else schedule.known | flight
+    return Contacts(
+        phases.names, bodies, np.array(offsets).reshape(-1, 3), np.array(phases.down), flight, known, phases.gliding
+    )
+
+
+def _goals(
+    placed: PoseSequence, creature: Creature, flight: Array, schedule: ContactSchedule | None, size: float
+) -> MomentumGoals:
+    """The momentum of the reference; in flights of the actor its fall, scaled, and in other hops a parabola."""
+    rate, gravity = placed.rate, size * GRAVITY_M_S2
+    share = np.where(creature.left_out, 0.0, 1.0)
+    body = creature.body
+    light = Body(share * body.masses, body.centres, share[:, None, None] * body.inertias)
+    velocities = np.array(centre_motion(placed, light).velocities)
+    falls = np.full(len(placed), gravity)
+    for a, b in runs(flight):
+        if schedule is not None and schedule.flight[a:b].mean() > 0.5:
+            velocities[a:b, 1] = size * schedule.motion.velocities[a:b, 1]
+            falls[a:b] = size * schedule.falls[a:b]
+        else:
+            times = (np.arange(b - a) - 0.5 * (b - a - 1)) / rate
+            velocities[a:b, 1] = -gravity * times
+    return MomentumGoals(velocities, None, falls, vertical_weight=1.0)
+
+
+def _sums_below(parents: Array, values: Array) -> Array:
+    """(J,) the sum of values (J,) over a joint and all below it; parents may come after their children."""
+    result = np.zeros(len(parents))
+    for j in range(len(parents)):
+        k = j
+        while k >= 0:
+            result[k] += values[j]
+            k = int(parents[k])
+    return result
