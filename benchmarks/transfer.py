@@ -60,11 +60,9 @@ WORKERS = 2
 A_JUMP = 0.03  # of the height: how far the centre of mass rises at least
 MEASURED = {  # of `measures`: its unit, and what was asked for
     "slide_cm_s": ("cm/s", 1.0),
-    "slip_cm_s": ("cm/s", 1.0),  # these two of what glides: beside the glide that is meant, and how fast it goes
-    "glide_cm_s": ("cm/s", None),
     "penetration_percent": ("%", 1.0),
-    "force_mismatch": ("weights", None),
-    "vertical_force_mismatch": ("weights", None),
+    "missing_force": ("weights", None),
+    "missing_moment": ("weight heights", None),
     "force_in_air": ("weights", None),
     "momentum_error": ("x", None),
     "momentum_correlation": ("x", None),
@@ -223,7 +221,7 @@ def moved(job: tuple[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
     assert done.phases is not None  # with physics
     before, after = (
         measure_motion(done.intermediate[step], stage.body, done.phases, source, case.source_body)
-        for step in ("placed", "realistic")
+        for step in ("placed", "solved")
     )
     return before, after
 

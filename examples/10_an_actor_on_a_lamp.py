@@ -9,7 +9,7 @@ print(f"{len(pairs)} pose pairs, {pairs.source.shape[1]} points of the actor to 
 
 retargeter = us.Retargeter(lamp).fit(pairs)
 result = retargeter.transform(actor, clip="surprise", rate=24)
-for step in ("placed", "realistic"):
+for step in ("placed", "solved"):
     figures = result.report["physics"][step]
     print(f"{step}: the base slides {figures['slide_cm_s']:.1f} cm/s")
 print(f"uncertain by {1000 * result.uncertainty.mean():.0f} mm, at most {1000 * result.uncertainty.max():.0f} mm")

@@ -38,7 +38,7 @@ def test_with_physics_what_stands_stays(stage: TransferTarget) -> None:
     still = source_of_still()
     done = transfer(still, stage, source_body=body_of(actor(1.0, still=True).character()))
     assert done.phases is not None
-    feet = stage.body.contact_positions(done.intermediate["standing"].world)
+    feet = stage.body.contact_positions(done.intermediate["solved"].world)
     assert np.ptp(feet[:, done.phases.down.all(axis=0)], axis=0).max(initial=0.0) < 0.01
 
 

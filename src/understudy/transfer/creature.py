@@ -3,18 +3,22 @@
 The reference is the mapped motion, moved over the floor by the actor's momenta (`physics.momentum`). Its poses are kept
 as closely as the mapping is sure of them: the standard deviation of orientations grows with the predictive one.
 
-Contacts follow those of the actor by side, limb and role (`match_contacts`). A figure on one base follows both feet. It
-hops where the actor jumps or travels further than the base reaches; where the actor steps on the spot it tilts and
-pivots on the edge of its base, and else it leans over it. A figure that is never posed in the air glides instead.
+Contacts follow those of the actor by side, limb and role (`match_contacts`): a left toe follows the left toe, a
+forefoot follows the hand where the actor's hands are contact points, and else the foot of its side. A figure on one
+base follows both feet. It hops where the actor jumps or travels further than the base reaches; where the actor steps on
+the spot it tilts and pivots on the edge of its base, and else it leans over it. A figure that is never posed in the air
+glides instead.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.character import Character
+from understudy import checks
+from understudy.character import Character, Skeleton
 from understudy.character.body.contacts import ContactPhases, hysteresis, runs
 from understudy.character.body.joint_limits import FreeJoints, Limits, limit_boxes
 from understudy.character.body.limbs import limbs_of
@@ -22,14 +26,24 @@ from understudy.character.body.mass import Body, body_height
 from understudy.character.body.poses import PoseSequence
 from understudy.checks import Array
 from understudy.maths import quaternion
-from understudy.transfer.contact_goals import Groups, match_contacts
 from understudy.transfer.physics.contact_schedule import ContactSchedule, centre_motion, find_schedule
-from understudy.transfer.physics.figure import BodySpec, Contacts, Figure, local_offset, make_figure, unscale
+from understudy.transfer.physics.figure import (
+    BodySpec,
+    Contacts,
+    Figure,
+    find_detached_feet,
+    local_offset,
+    make_figure,
+    unscale,
+)
 from understudy.transfer.physics.momentum import GRAVITY_M_S2
 from understudy.transfer.physics.spacetime import MomentumGoals, SpacetimeResult, solve
 from understudy.transfer.source import SourceMotion
-from understudy.transfer.standing_base import find_detached_feet
 
+Groups = tuple[tuple[int, ...], ...]
+"""For each limb that is followed, its contacts: the limb is down while at least one of them is."""
+
+MIN_FORE_HIND_SIZE_RATIO = 0.15  # of the size: least distance of fore and hind limbs
 # Height of a contact of a mapped pose, over the character's height: below the first it is meant to be in contact, above
 # the second it is not. Mapped feet float or sink by some hundredths, steps lift feet by a tenth or more.
 FLOOR_HEIGHT_RATIO_ON, FLOOR_HEIGHT_RATIO_OFF = 0.06, 0.1
@@ -97,8 +111,8 @@ def creature_figure(placed: PoseSequence, creature: Creature) -> Figure:
     skeleton, body = creature.character.skeleton, creature.body
     parents = np.array(skeleton.parents)
     limbs = limbs_of(skeleton)
-    for foot in find_detached_feet(placed, body, limbs):
-        parents[foot.joint] = foot.shin
+    for foot, shin in find_detached_feet(placed, body, limbs).items():
+        parents[foot] = shin
     mass = np.where(creature.left_out, 0.0, body.masses)
     below = _sums_below(parents, mass)
     contact_joints = {contact.joint for contact in body.contacts}
@@ -175,7 +189,7 @@ def _any_down(schedule: ContactSchedule, limbs: Groups) -> Array:
 
 def _gliding_phases(schedule: ContactSchedule, limbs: Groups, names: tuple[str, ...]) -> ContactPhases:
     """A figure that never leaves the floor: it is planted while all limbs of the actor are, and glides in steps."""
-    planted = np.array([schedule.phases.down[:, list(limb)].any(axis=1) for limb in limbs]).all(axis=0)
+    planted = np.asarray(np.array([schedule.phases.down[:, list(limb)].any(axis=1) for limb in limbs]).all(axis=0))
     down = np.ones((len(planted), len(names)), bool)
     return ContactPhases(names, down, ~planted)
 
@@ -224,7 +238,7 @@ def _is_left(name: str) -> bool:
 
 
 def _used_axes(creature: Creature, rest: Array, joint: int) -> tuple[Array, Array]:
-    """(k, 3) the axes of a joint in its frame, and (k,) how much each is used: of its limits, else those of the pairs."""
+    """(k, 3) the axes of a joint in its frame, and (k,) how much each is used: of its limits, or of the pairs."""
     skeleton = creature.character.skeleton
     turns = quaternion.multiply(quaternion.conjugate(skeleton.rotations[joint]), creature.poses.rotations[:, joint])
     vectors = quaternion.to_rotation_vector(quaternion.unroll(turns[:, None])[:, 0])
@@ -250,9 +264,7 @@ def _contacts(
     rest = PoseSequence.rest(creature.character.skeleton).world[0]
     points = creature.body.contact_positions(rest[None])[0]
     bodies = np.array([max(figure.body_of(contact.joint), 0) for contact in creature.body.contacts], np.int64)
-    offsets = [
-        local_offset(rest, int(figure.joints[a]), point, figure.height) for a, point in zip(bodies, points)
-    ]
+    offsets = [local_offset(rest, int(figure.joints[a]), point, figure.height) for a, point in zip(bodies, points)]
     known = np.ones(len(placed), bool) if schedule is None else schedule.known | flight
     return Contacts(
         phases.names, bodies, np.array(offsets).reshape(-1, 3), np.array(phases.down), flight, known, phases.gliding
@@ -288,3 +300,69 @@ def _sums_below(parents: Array, values: Array) -> Array:
             result[k] += values[j]
             k = int(parents[k])
     return result
+
+
+@dataclass(frozen=True, eq=False)
+class _ContactRoles:
+    """Side, limb and role of the K contact points of a body."""
+
+    side: Array  # (K,) 1 left, -1 right, 0 middle
+    limb: Array  # (K,) number of the limb
+    fore: Array  # (K,) bool: the limb is ahead of another of its side, or is a hand
+    along: Array  # (K,) metres ahead of the middle of the limb
+    hand: Array  # (K,) bool
+
+
+def match_contacts(
+    target: Body,
+    target_skeleton: Skeleton,
+    source: Body,
+    source_skeleton: Skeleton,
+    given: Mapping[str, Iterable[str]] | None = None,
+    phases: ContactPhases | None = None,
+) -> tuple[Groups, ...]:
+    """For each contact of the target the contacts of the source that it follows; `given` sets some, name -> names.
+
+    With the `phases` of the source, hands that never touch the floor are not followed.
+    """
+    roles, source_roles = _roles(target, target_skeleton), _roles(source, source_skeleton)
+    hands = source_roles.hand if phases is None else source_roles.hand & phases.down.any(axis=0)
+    result = [_match(roles, k, source_roles, hands) for k in range(len(target.contacts))]
+    for name, others in (given or {}).items():
+        checks.one_of(name, "contact point", target.names)
+        known = source.names
+        picked = tuple(known.index(checks.one_of(other, "contact point of the source", known)) for other in others)
+        result[target.names.index(name)] = (picked,) if picked else ()
+    return tuple(result)
+
+
+def _roles(body: Body, skeleton: Skeleton) -> _ContactRoles:
+    limbs = limbs_of(skeleton)
+    points = body.contact_positions(limbs.world[None])[0]
+    joints = np.array([c.joint for c in body.contacts], np.int64)
+    tops = limbs.top[joints]
+    limb = np.unique(tops, return_inverse=True)[1].reshape(-1) if len(tops) else tops
+    middles = np.array([points[limb == n].mean(axis=0) for n in range(limb.max(initial=-1) + 1)]).reshape(-1, 3)
+    middle = middles[limb]
+    side = limbs.sides(middle)
+    hand = np.array([name.endswith(".hand") for name in body.names], bool)
+    ahead = middle @ limbs.front
+    hind = np.array([ahead[side == s].min() for s in side])
+    fore = hand | (ahead > hind + MIN_FORE_HIND_SIZE_RATIO * limbs.size)
+    return _ContactRoles(side, limb, fore, (points - middle) @ limbs.front, hand)
+
+
+def _match(roles: _ContactRoles, k: int, source: _ContactRoles, hands: Array) -> Groups:
+    wanted = hands if roles.fore[k] and hands.any() else ~source.hand
+    if not wanted.any():
+        wanted = np.ones(len(wanted), bool)
+    side = roles.side[k]
+    same = wanted & (source.side == side)
+    if side == 0 or not same.any():  # in the middle, or the source has no such contact on this side: all of its limbs
+        limbs = np.unique(source.limb[wanted])
+        return tuple(tuple(np.flatnonzero(wanted & (source.limb == n)).tolist()) for n in limbs)
+    alone = np.count_nonzero(roles.limb == roles.limb[k]) == 1
+    if not alone:
+        role = same & (np.sign(source.along) == np.sign(roles.along[k]))
+        same = role if role.any() else same
+    return (tuple(np.flatnonzero(same).tolist()),)

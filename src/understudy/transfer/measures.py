@@ -21,7 +21,6 @@ from understudy.character.body.volume import rest_surface, vertex_owners
 from understudy.character.skinning.linear import linear_blend
 from understudy.checks import Array
 from understudy.maths import transform
-from understudy.transfer.physics.contact_model import forces, problem_of, relax_to_floor
 from understudy.transfer.physics.momentum import (
     GRAVITY_M_S2,
     MassMotion,
@@ -31,7 +30,6 @@ from understudy.transfer.physics.momentum import (
     unit_speeds,
 )
 from understudy.transfer.source import SourceMotion
-from understudy.transfer.standing import SlidingBase, slide_velocities
 
 MIN_JUMP_SECONDS = 0.1  # in the air; shorter flights are not counted
 # Of the height: skin that is lower touches the floor; a figure without skin below the second is in the air.
@@ -54,7 +52,7 @@ def measure_motion(
 ) -> dict[str, Any]:
     """The measures of a motion; more of them where the source is given.
 
-    `gravity` in m/s^2, as in `correct_dynamics`. None scales it with the size of the figure over the source, so that
+    `gravity` in m/s^2; None scales it with the size of the figure over the source, so that
     the source's jumps, scaled to this figure, are ballistic.
     """
     world, rate = poses.world, poses.rate
@@ -74,12 +72,9 @@ def measure_motion(
         "penetration_percent": 100 * penetration(positions) / height,
         "floating_percent": 100 * float(np.abs(positions[..., 1][phases.down]).max(initial=0.0)) / height,
         "jerk_per_s3": jerk(world, body, rate) / height,
-        **force_mismatch(poses, body, phases, gravity),
+        **missing_wrenches(motion, positions, np.asarray(phases.down), gravity, height),
         "jumps": jumps(motion, phases, None if source is None else actor_motion(source, source_body), size),
     }
-    if phases.gliding is not None:
-        goes, slips = glide_speeds(positions, phases, rate)
-        result |= {"glide_cm_s": 100 * _mean(goes) / height, "slip_cm_s": 100 * _mean(slips) / height}
     if source is not None and size is not None:
         result["size_ratio"] = size
         result |= momentum_tracking(motion, actor_motion(source, source_body), size)
@@ -201,7 +196,7 @@ def missing_wrenches(motion: MassMotion, points: Array, down: Array, gravity: fl
     """Root mean square of the force, over weight, and moment, over weight and height, that the floor cannot give.
 
     The wrench that a motion needs is compared with the nearest one in the cone of the friction pyramids of the points
-    (F, K, 3) that are down (F, K).
+    (F, K, 3) that are down (F, K). `force_in_air` is that of the frames in which nothing is down.
     """
     from scipy.optimize import nnls
 
@@ -222,29 +217,22 @@ def missing_wrenches(motion: MassMotion, points: Array, down: Array, gravity: fl
         edges = np.tile(sides, (len(arms) // 4, 1))
         cone = np.concatenate([edges, np.cross(arms, edges)], axis=1).T
         missing[f] -= cone @ nnls(cone, needed[f])[0]
-    inner = missing[1:-1]
-    return {"missing_force": _root_mean_square(inner[:, :3]), "missing_moment": _root_mean_square(inner[:, 3:])}
+    inner, air = missing[1:-1], ~np.asarray(down.any(axis=1))[1:-1]
+    return {
+        "missing_force": _root_mean_square(inner[:, :3]),
+        "missing_moment": _root_mean_square(inner[:, 3:]),
+        "force_in_air": _root_mean_square(inner[air, :3]),
+    }
 
 
 def slide_speeds(positions: Array, phases: ContactPhases, rate: float) -> Array:
     """(n,) metres a second along the floor, of every step with a contact point (F, K, 3) down at both ends.
 
-    A sliding base counts only where it is planted.
+    What glides counts only where it is planted.
     """
     speed = np.linalg.norm(np.diff(positions[..., [0, 2]], axis=0), axis=2) * rate
-    glides = SlidingBase.from_phases(phases)
-    down = phases.down if glides is None else phases.down & glides.stands[:, None]
+    down = phases.down if phases.gliding is None else phases.down & ~phases.gliding[:, None]
     return np.asarray(speed[down[1:] & down[:-1]])
-
-
-def glide_speeds(positions: Array, phases: ContactPhases, rate: float) -> tuple[Array, Array]:
-    """(n,) metres a second of every such step of a glide: its speed, and its slip beside the intended glide."""
-    steps = np.diff(positions, axis=0)[..., [0, 2]] * rate
-    slips = steps - slide_velocities(positions, phases, rate)[..., [0, 2]]
-    glides = SlidingBase.from_phases(phases)
-    stood = np.zeros(len(phases), bool) if glides is None else glides.stands
-    down = phases.down[1:] & phases.down[:-1] & ~(stood[1:] & stood[:-1])[:, None]
-    return np.linalg.norm(steps, axis=2)[down], np.linalg.norm(slips, axis=2)[down]
 
 
 def penetration(positions: Array) -> float:
@@ -260,37 +248,6 @@ def jerk(world: Array, body: Body, rate: float) -> float:
         return 0.0
     third = np.square(np.diff(centres, 3, axis=0) * rate**3).sum(axis=2).mean(axis=0)
     return float(np.sqrt((third * body.masses[heavy]).sum() / body.mass))
-
-
-def force_mismatch(
-    poses: PoseSequence, body: Body, phases: ContactPhases, gravity: float = GRAVITY_M_S2
-) -> dict[str, float]:
-    """The part of the forces that a motion needs and the floor cannot give, in units of weight (figure 9).
-
-    Root mean squares over the frames: of the force, of its vertical part, of the moment over weight and height, and of
-    the force needed in the air, where nothing can give any.
-    """
-    if len(poses) < 3:
-        return {"force_mismatch": 0.0, "vertical_force_mismatch": 0.0, "moment_mismatch": 0.0, "force_in_air": 0.0}
-    needed, given, turning, tipping, weight = compare_forces(poses, body, phases, gravity)
-    missing, height = (needed - given)[1:-1] / weight, body_height(body, poses)
-    moment = (turning - tipping)[1:-1] / (weight * height)
-    air = ~np.asarray(phases.down.any(axis=1))[1:-1]
-    return {
-        "force_mismatch": _root_mean_square(missing),
-        "vertical_force_mismatch": _root_mean_square(missing[:, 1:2]),
-        "moment_mismatch": _root_mean_square(moment),
-        "force_in_air": _root_mean_square(needed[1:-1][air] / weight),
-    }
-
-
-def compare_forces(
-    poses: PoseSequence, body: Body, phases: ContactPhases, gravity: float = GRAVITY_M_S2
-) -> tuple[Array, Array, Array, Array, float]:
-    """(F, 3) needed and given force, needed and given moment, for plots as figure 9, and the weight; newtons."""
-    problem = problem_of(poses.world, body, phases, poses.rate, body_height(body, poses), gravity)
-    still = np.zeros((len(poses), 4))
-    return (*forces(problem, still, relax_to_floor(problem, still)), problem.weight)
 
 
 def size_ratio(poses: PoseSequence, body: Body, source: SourceMotion, source_body: Body | None) -> float:

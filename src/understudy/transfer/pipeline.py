@@ -3,8 +3,8 @@
     mapped       the static mapping and its joints: poses over the origin (section 4)
     apart        collisions with itself and the floor resolved, most where the mapping is least certain (`collisions`)
     placed       moved over the floor by the actor's momenta (5.1, `momentum`)
-    standing     contacts kept where they are planted (5.2, `standing`)
-    realistic    displaced until the floor can give the forces that the motion needs (5.3, `dynamics`)
+    solved       contacts kept, momentum kept, and forces that the floor can give, all in one solve (5.2 and 5.3,
+                 `physics.spacetime`)
     final        with the limbs that the actor lacks (`spring_limbs`)
 
 The poses of every step are kept, so that a user can see what each step did and stop at any of them.
@@ -12,6 +12,7 @@ The poses of every step are kept, so that a user can see what each step did and 
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,35 +21,31 @@ from typing import Any
 import numpy as np
 
 from understudy.character import Character, Clip, Curves, Skeleton
-from understudy.character.body.contacts import ContactPhases, find_contact_phases, hysteresis
+from understudy.character.body.contacts import ContactPhases
+from understudy.character.body.feet import trailing_joints
 from understudy.character.body.ik import solve_ik
 from understudy.character.body.joint_limits import FreeJoints, Limits, find_free_joints
-from understudy.character.body.mass import Body, body_height, body_of
+from understudy.character.body.mass import Body, body_of
 from understudy.character.body.poses import PoseSequence, clip_of
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.transfer.contact_goals import follow_phases, match_contacts
+from understudy.transfer.creature import Creature, find_phases, solve_creature
 from understudy.transfer.mapping import MappingResult, PoseMapping, RegressionMapping, fit_regression
 from understudy.transfer.measures import size_ratio
 from understudy.transfer.pairs import PosePairs
 from understudy.transfer.physics.collisions import Capsules, capsules_of, resolve_collisions
-from understudy.transfer.physics.dynamics import correct_dynamics
-from understudy.transfer.physics.momentum import GRAVITY_M_S2, integrate_root_motion
+from understudy.transfer.physics.momentum import integrate_root_motion
 from understudy.transfer.physics.spring_limbs import SpringLimb, apply_limb_keys, looseness, start_poses, swing
 from understudy.transfer.source import SourceMotion
-from understudy.transfer.standing import never_airborne, plant_contacts
 
 # Cost of the squared steps of the latent point, at 30 frames a second. With it, sudden changes are a third to a seventh
 # of those without, and key poses are missed by 0.2 % of the height more.
 CONTINUITY_COST = 300.0
-# Height of a contact of a mapped pose, over the character's height: below the first it is meant to be in contact, above
-# the second it is not. Mapped feet float or sink by some hundredths, which the contact correction removes; steps lift
-# feet by a tenth or more.
-FLOOR_HEIGHT_RATIO_ON, FLOOR_HEIGHT_RATIO_OFF = 0.06, 0.1
 # Density of limbs on springs over that of the body: most of their volume is fur or feathers.
 SPRING_LIMB_DENSITY_RATIO = 0.1
 # Distance of the nearest contact point from the floor at rest, over the height: characters above it swim or fly.
 MAX_GROUND_CLEARANCE_RATIO = 0.2
+HANGING_PATTERN = re.compile(r"cord|cable|cloth|scarf|rope", re.IGNORECASE)  # names of what carries nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +114,7 @@ def prepare_target(
         target,
         pairs,
         mapping,
-        lighten_spring_limbs(body_of(target), target.skeleton, springs) if body is None else body,
+        lighten_spring_limbs(body_of(target) if body is None else body, target.skeleton, springs),
         limits,
         tuple(springs),
         find_free_joints(pairs.poses),
@@ -163,13 +160,13 @@ def transfer(
     stages["placed"] = local.apply_transform(root_motion.frames)
     clock.lap("way")
     if physics:
-        phases = find_target_phases(source, source_body, stage, local) if phases is None else phases
+        creature = _creature(stage)
+        found, schedule = find_phases(source, source_body, creature, local, stages["placed"])
+        phases = found if phases is None else phases
         # Gravity scales with size, so that the actor's timing is preserved.
-        gravity = GRAVITY_M_S2 * size_ratio(stages["placed"], stage.body, source, source_body)
-        stages["standing"] = plant_contacts(stages["placed"], stage.body, phases, limits=stage.limits)
-        stages["realistic"] = correct_dynamics(
-            stages["standing"], stage.body, phases, mapped.variance, gravity=gravity, limits=stage.limits
-        )
+        size = size_ratio(stages["placed"], stage.body, source, source_body)
+        doubt = np.sqrt(np.maximum(variance, 0.0) / max(stage.variance_at_pairs, 1e-18))
+        stages["solved"] = solve_creature(stages["placed"], creature, phases, schedule, size, doubt).poses
         clock.lap("physics")
     poses = list(stages.values())[-1]
     if stage.limbs:
@@ -208,34 +205,13 @@ def check_ground(stage: TransferTarget) -> None:
         )
 
 
-def find_target_phases(
-    source: SourceMotion, source_body: Body | None, stage: TransferTarget, local: PoseSequence
-) -> ContactPhases:
-    """When the character's contacts are down: while the actor's are, and its `local` poses have them near the floor.
-
-    A rearing horse has its forefeet in the air though both feet of the actor are planted. A character on one base hops
-    where the actor steps; if the base is on the floor in all pairs, it glides instead. Without a skeleton of the actor,
-    the heights and speeds of the character's contacts decide.
-    """
-    positions = stage.body.contact_positions(local.world)
-    if source_body is None or source.poses is None or not source_body.contacts:
-        return find_contact_phases(positions, source.rate, stage.height, stage.body.names)
-    # The height of the body: raised arms or a jump do not add to it.
-    height = body_height(source_body, source.poses)
-    actor = find_contact_phases(
-        source_body.contact_positions(source.poses.world), source.rate, height, source_body.names
-    )
-    groups = match_contacts(stage.body, stage.target.skeleton, source_body, source.poses.skeleton, phases=actor)
-    posed = stage.body.contact_positions(stage.pairs.poses.world)[..., 1] / stage.height
-    followed = follow_phases(
-        actor, groups, stage.body.names, source.rate, hops=not never_airborne(posed, FLOOR_HEIGHT_RATIO_ON)
-    )
-    heights = positions[..., 1] / stage.height
-    return ContactPhases(
-        followed.names,
-        followed.down & hysteresis(heights < FLOOR_HEIGHT_RATIO_ON, heights > FLOOR_HEIGHT_RATIO_OFF),
-        followed.gliding,
-    )
+def _creature(stage: TransferTarget) -> Creature:
+    """The character for the solve: what trails, and limbs on springs, carry no momentum of the actor."""
+    skeleton = stage.target.skeleton
+    left_out = trailing_joints(skeleton, HANGING_PATTERN)
+    for limb in stage.limbs:
+        left_out[[skeleton.index(joint) for joint in limb.joints]] = True
+    return Creature(stage.target, stage.body, stage.pairs.poses, stage.freedom, stage.limits, left_out)
 
 
 def _solve_joints(stage: TransferTarget, mapped: MappingResult, source: SourceMotion) -> PoseSequence:

@@ -89,7 +89,7 @@ def physics_report(
     """The measures of each step from the path over the floor on; empty without physics."""
     if done.phases is None:
         return {}
-    steps = [step for step in done.intermediate if step in ("placed", "standing", "realistic", "final")]
+    steps = [step for step in done.intermediate if step in ("placed", "solved", "final")]
     return {
         step: measure_motion(done.intermediate[step], stage.body, done.phases, source, source_body) for step in steps
     }

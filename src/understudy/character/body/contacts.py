@@ -39,9 +39,7 @@ class ContactPhases:
 
     names: tuple[str, ...]  # (K,)
     down: Array  # (F, K) bool
-    gliding: (
-        Array | None
-    )  # (F,) bool: frames in which a sliding base glides (`transfer.standing`); None: no sliding base
+    gliding: Array | None  # (F,) bool: frames in which what is down may slide; None: never
 
     def __init__(self, names: Iterable[str], down: Any, gliding: Any = None) -> None:
         names = checks.unique_names(names, "contact points")

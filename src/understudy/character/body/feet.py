@@ -276,7 +276,7 @@ def find_contacts(character: Character, joints: Sequence[int] | None = None) -> 
 def _standing_groups(limbs: Limbs, places: Array, owners: Array, low: float, height: float) -> list[Array]:
     """The points near the floor of each limb that stands there, with those of the mirror image of a limb."""
     near = _near_floor(places, np.arange(len(places)), low, height)
-    carries = ~_is_trailing(limbs)[owners[near]]
+    carries = ~trailing_joints(limbs.skeleton)[owners[near]]
     near = near[carries] if carries.any() else near  # a snake is all tail
     stands = _standing_limbs(limbs, places[near], limbs.top[owners[near]], height)
     groups = {top: near[limbs.top[owners[near]] == top] for top in stands}
@@ -326,10 +326,10 @@ def _nodes(character: Character) -> tuple[Array, Array]:
     return np.concatenate([links.world[:, :3, 3], ends]), np.concatenate([np.arange(len(parents)), links.joints[last]])
 
 
-def _is_trailing(limbs: Limbs) -> Array:
+def trailing_joints(skeleton: Skeleton, pattern: re.Pattern[str] = TRAILING_LIMB_PATTERN) -> Array:
     """(J,) whether a joint, or one above it, is a tail or the like."""
-    result = np.array([TRAILING_LIMB_PATTERN.search(name) is not None for name in limbs.skeleton.names])
-    for j, parent in enumerate(limbs.skeleton.parents):
+    result = np.array([pattern.search(name) is not None for name in skeleton.names])
+    for j, parent in enumerate(skeleton.parents):
         result[j] |= parent >= 0 and result[parent]
     return result
 

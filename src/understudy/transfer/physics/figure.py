@@ -18,6 +18,7 @@ import numpy as np
 from understudy.character import Character, Skeleton
 from understudy.character.body.contacts import runs
 from understudy.character.body.joint_limits import Limits, limit_boxes
+from understudy.character.body.limbs import Limbs
 from understudy.character.body.mass import Body
 from understudy.character.body.poses import PoseSequence
 from understudy.character.body.volume import rest_surface, vertex_owners
@@ -27,6 +28,9 @@ from understudy.transfer.bone_map import BoneMap
 
 MIN_HINGE_ANGLE_RAD = 0.03  # of a knee or an elbow: straighter would be bent the wrong way
 MIN_MEAN_BEND_SINE = 0.1  # of a knee or an elbow in the reference: below, its axis is not known
+MAX_FOOT_MASS_RATIO = 0.15  # of the body's mass: a foot with all below it
+MAX_FOOT_DRIFT_HEIGHT_RATIO = 0.06  # of the height: drift of a detached foot in the frame of its leg
+SAMPLE_FRAMES = 64  # frames over which that drift is measured
 SOLE_HEIGHT_RATIO = 0.03  # of the height above the lowest skin of a foot: skin of the sole
 SOLE_END_LENGTH_RATIO = 0.25  # of a foot's length: its heel, and its toe
 # Things in the hands or on the back of a character, which weigh nothing here and may be below the floor.
@@ -175,6 +179,50 @@ def find_props(skeleton: Skeleton) -> Array:
     for j, parent in enumerate(skeleton.parents):
         result[j] |= parent >= 0 and result[parent]
     return result
+
+
+def find_detached_feet(poses: PoseSequence, body: Body, limbs: Limbs) -> dict[int, int]:
+    """The first joints of feet that hang on no leg -> the last joints of the legs that they belong to."""
+    skeleton = poses.skeleton
+    heads: set[int] = set()
+    for contact in body.contacts:
+        joint = _highest_with_mass(skeleton, body, contact.joint)
+        if body.masses[_subtree(skeleton, joint)].sum() < MAX_FOOT_MASS_RATIO * body.mass:
+            heads.add(joint)
+    feet = set().union(*(np.flatnonzero(_subtree(skeleton, joint)).tolist() for joint in heads))
+    picked = np.linspace(0, len(poses) - 1, min(SAMPLE_FRAMES, len(poses))).astype(np.int64)
+    worlds = poses.world[picked]
+    shins = {joint: _shin(skeleton, worlds, body, limbs, joint, feet) for joint in sorted(heads)}
+    return {joint: shin for joint, shin in shins.items() if shin is not None}
+
+
+def _highest_with_mass(skeleton: Skeleton, body: Body, joint: int) -> int:
+    """The highest ancestor with mass, or the joint itself where there is none."""
+    heavy = [j for j in skeleton.ancestors(joint) if body.masses[j] > 0]
+    return int(heavy[-1]) if heavy else joint
+
+
+def _subtree(skeleton: Skeleton, joint: int) -> Array:
+    """(J,) whether a joint is this one or below it."""
+    result = np.zeros(len(skeleton), bool)
+    for j, parent in enumerate(skeleton.parents):
+        result[j] = j == joint or (parent >= 0 and result[parent])
+    return result
+
+
+def _shin(skeleton: Skeleton, worlds: Array, body: Body, limbs: Limbs, foot: int, feet: set[int]) -> int | None:
+    """The joint of a limb in whose frame a foot drifts least; None where it drifts too much in all."""
+    best, least = None, MAX_FOOT_DRIFT_HEIGHT_RATIO * limbs.size
+    for joint in np.flatnonzero((body.masses > 0) & ~limbs.trunk):
+        if joint in feet:
+            continue
+        frames = worlds[:, joint]
+        away = np.einsum("fji,fj->fi", frames[:, :3, :3], worlds[:, foot, :3, 3] - frames[:, :3, 3])
+        away = away / np.maximum(np.linalg.norm(frames[:, :3, :3], axis=1), 1e-12)
+        drift = float(np.sqrt(away.var(axis=0).sum()))
+        if drift < least:
+            best, least = int(joint), drift
+    return best
 
 
 def local_offset(rest: Array, joint: int, place: Array, height: float) -> Array:
