@@ -37,7 +37,7 @@ from understudy.transfer.physics.figure import (
     unscale,
 )
 from understudy.transfer.physics.momentum import GRAVITY_M_S2
-from understudy.transfer.physics.spacetime import MomentumGoals, SpacetimeResult, solve
+from understudy.transfer.physics.spacetime import MomentumGoals, SpacetimeResult, SpacetimeWeights, solve
 from understudy.transfer.source import SourceMotion
 
 Groups = tuple[tuple[int, ...], ...]
@@ -52,12 +52,12 @@ TILT_CHANGE_RAD, HEADING_CHANGE_RAD = 0.2, 0.5  # of the whole figure
 MIN_CHANGE_RAD, MAX_CHANGE_RAD = 0.02, 0.35  # of an axis: how much it is used in the pairs, within these
 MIN_BODY_MASS_SHARE = 0.01  # of the whole, with all below: lighter joints (a jaw) ride on what carries them
 UNCERTAINTY_RANGE = (0.7, 2.0)  # of the deviation of a frame, over that at the key poses
+VELOCITY_DEVIATION_HEIGHTS_S = 0.02  # of the centre of mass: the reference was moved by the actor's momentum
 HOP_REACH_RADII = 1.6  # of the base: steps that lead further are hops
 HOP_TURN_RAD = 0.9
 SHUFFLE_REACH_RADII, SHUFFLE_TURN_RAD = 0.15, 0.1  # smaller steps are leant over
 # Duration of a hop, in seconds and over that of the actor's step.
 HOP_SECONDS, MAX_HOP_STEP_RATIO = 0.22, 0.7
-REFERENCE_FALL_G = 0.9  # of gravity: no contact can let a standing figure fall faster
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,8 @@ def solve_creature(
     contacts = _contacts(placed, creature, figure, phases, flight, schedule)
     factor = None if uncertainty is None else np.clip(uncertainty, *UNCERTAINTY_RANGE)
     goals = _goals(placed, creature, flight, schedule, size)
-    return solve(placed, figure, contacts, goals, uncertainty=factor)
+    weights = SpacetimeWeights(velocity=VELOCITY_DEVIATION_HEIGHTS_S)
+    return solve(placed, figure, contacts, goals, uncertainty=factor, weights=weights)
 
 
 def creature_figure(placed: PoseSequence, creature: Creature) -> Figure:
