@@ -212,15 +212,16 @@ def search_window(
             z, steps = _hold_first(problem, moves, few).run(z, iterations, patient=False)
             drift = _measure(problem, few, z, slopes=False)
         return z, steps, held, drift if drift.largest <= drift_tolerance else _measure(problem, problem.dense, z, False)
-    steps, best = 0, np.inf
+    steps, best, result = 0, np.inf, None
     for start in _starts(problem, moves, z):
         trial, count, samples, off = _search_rounds(problem, moves, start, held, iterations, rounds, drift_tolerance)
         missed = _measure(problem, moves, trial, slopes=False).largest
         steps, failure = steps + count, max(missed / goal_tolerance, off.largest / drift_tolerance)
-        if failure < best:
+        if result is None or failure < best:
             result, best = (trial, samples, off), failure
         if best <= 1.0:
             break
+    assert result is not None  # there is always one start
     z, held, drift = result
     if drift.largest > drift_tolerance:
         tight = WindowSearch(problem, moves, held, hold_weight=GOAL_WEIGHT)
@@ -265,12 +266,14 @@ def _starts(problem: EditProblem, moves: PointTargets, z: Array) -> Iterator[Arr
     A straight limb has a singular Jacobian: pulled along itself it does not bend.
     """
     yield z
+    if not len(moves):  # a stroke is searched for in phases, each from the last
+        return
     if z.any():
         yield np.zeros_like(z)
     variables = problem.offsets
     assert isinstance(moves.grid, OffsetGrid)
     rng = np.random.default_rng(0)
-    for turn in START_TURNS_RAD if len(moves) else ():
+    for turn in START_TURNS_RAD:
         bend = np.zeros_like(z)
         for c, column in enumerate(variables.moved):
             own = slice(int(variables.first[c]), int(variables.first[c + 1]))
