@@ -301,9 +301,7 @@ class WarmStart:
         """Search for new goals, from the better start."""
         problem = self.problem
         if problem.window is not None:
-            # What missed its goal may lie in another valley: the way of the pointer would stay visible.
-            start = np.zeros_like(self.v) if self.back else self._start(asked)
-            result = search(problem, asked, start, self.settings, self._held)
+            result = search(problem, asked, self._start(asked), self.settings, self._held)
             few = len(result.held) <= MAX_SAMPLE_GROWTH * max(len(problem.held), 1)
             self.v, self.back, self._held = result.v, not result.reached, result.held if few else None
             return result

@@ -44,7 +44,7 @@ MAX_OFFSET_RAD = 2.8  # of an angle at any time: below the half turn at which a 
 LIMIT_MARGIN = 3e-3  # of a unit: limits are aimed at from inside, as their weight lets a little through
 LIMIT_SAMPLES_PER_S = 60.0
 # Of the merit: a step that promises less ends the search; more than that where a pointer waits.
-MIN_GAIN, MIN_WAITING_GAIN = 1e-4, 0.04
+MIN_GAIN, MIN_WAITING_GAIN = 0.005, 0.04
 # Radians that a step may turn a column at most, at first and at least. The share of its promised gain that a step must
 # keep, and from which on the next may be longer; the factors of both.
 MAX_TURN, MIN_TURN = 0.6, 0.01
