@@ -27,6 +27,7 @@ from understudy.character import Character
 from understudy.character.body.contacts import ContactPhases, read_phases
 from understudy.character.body.mass import body_height
 from understudy.character.body.poses import clip_of
+from understudy.character.body.spring_bones import swing_springs
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.files import read_text
@@ -115,7 +116,7 @@ def transfer_by_bones(
         target: The body that is to move, or its bones.
         size: Ratio of the sizes; None: that of the leg lengths.
         physics: Whether feet are kept where they stand, and momenta and flights are those of the source.
-        springs: Whether tails and ears swing.
+        springs: Whether tails and ears swing, and the spring bones of an avatar.
         contact_points: Joints of feet, hands or shins that may be in contact with the floor; empty: all.
         contacts: A TOML file of contact phases, in place of those that are found; names as in the report.
         corrections: What pose pairs say about this character; None: nothing.
@@ -153,9 +154,12 @@ def transfer_by_bones(
         solution = solve_humanoid(poses, target, target.body, replace(schedule, phases=phases), ratio)
         poses = steps["solved"] = solution.poses
         clock["physics"] = time.process_time()
-    limbs = limbs_by_name(target.skeleton) if springs else ()
-    if limbs:
-        poses = steps["final"] = swing(poses, limbs)
+    if springs:
+        avatar = target.character.avatar
+        if avatar is not None and avatar.springs:  # its author says what swings, and how
+            poses = steps["final"] = swing_springs(poses, avatar.springs)
+        elif limbs := limbs_by_name(target.skeleton):
+            poses = steps["final"] = swing(poses, limbs)
         clock["springs"] = time.process_time()
     seconds = {step: clock[step] - before for before, step in zip(clock.values(), list(clock)[1:])}
     spans = {} if phases is None else phases.spans(source.rate, source.start)

@@ -239,3 +239,10 @@ def test_real_avatars_survive_a_round_trip(tmp_path: Path) -> None:
         rigs = [DirectRig(one.character()) for one in (asset, read(tmp_path / name))]
         first, second = (rig.vertices(rig.rest[None]) for rig in rigs)
         np.testing.assert_allclose(first, second, atol=1e-6)
+
+
+def test_hair_follows_a_transferred_motion() -> None:
+    avatar, capture = us.load(field_file("vrm/Godette.vrm")), field_file("bvh/131_03.bvh")
+    hair = "HairBall_L"
+    swung = us.Retargeter(avatar).transform(capture).clip.get(hair, "rotation")
+    assert swung is not None and np.abs(swung - swung[0]).max() > 0.03

@@ -5,8 +5,8 @@ direction and by gravity, and is then put back at its distance from the joint an
 
     x' = x + (1 - drag) (x - x_before) + dt (stiffness a + gravity),    a = rest direction, carried by the parent
 
-The forces are multiplied by dt once, as the specification has it, so results depend on the step; motions below
-`STEP_RATE` frames a second are simulated in several steps a frame.
+The forces are multiplied by dt once, as the specification has it, so results depend on the step: every motion is
+simulated at `STEP_RATE` and brought back to its own rate.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from understudy.character.body.poses import REST_TOLERANCE, PoseSequence, poses_
 from understudy.checks import Array
 from understudy.maths import quaternion, transform, vector
 
-STEP_RATE = 60.0  # steps a second at least; avatars are tuned in programs that run at about this rate
+STEP_RATE = 60.0  # steps a second; avatars are tuned in programs that run at about this rate
 SETTLE_SECONDS = 1.0  # the first pose is held for so long before a motion begins, or everything would drop at once
 LEAF_METRES = 0.07  # to the tail of a joint without a child, by VRM 0
 
@@ -85,18 +85,14 @@ def swing_springs(
     pendulums = _pendulums(poses, springs, still)
     if pendulums is None:
         return poses
-    steps = max(1, math.ceil(STEP_RATE / poses.rate - 1e-6))
-    dense = _subdivide(poses, steps)
-    dt = 1.0 / dense.rate
+    rate = STEP_RATE if len(poses) > 1 else poses.rate
+    dense = _resample(poses, rate)
     state = _Simulation(dense, pendulums)
-    for _ in range(round(settle * dense.rate)):
-        state.step(0, dt)
+    for _ in range(round(settle * rate)):
+        state.step(0, 1.0 / rate)
+    turned = quaternion.unroll(np.array([state.step(frame, 1.0 / rate) for frame in range(len(dense))]))
     rotations = np.array(poses.rotations)
-    for frame in range(len(dense)):
-        turned = state.step(frame, dt)
-        if frame % steps == 0:
-            rotations[frame // steps, pendulums.joints] = turned
-    rotations[:, pendulums.joints] = quaternion.unroll(rotations[:, pendulums.joints])
+    rotations[:, pendulums.joints] = _interpolate(turned, np.arange(len(poses)) * rate / poses.rate)
     return PoseSequence(poses.skeleton, poses.translations, rotations, poses.rate)
 
 
@@ -182,16 +178,22 @@ class _Simulation:
         return np.where((centres >= 0)[:, None, None], world[centres], np.eye(4))
 
 
-def _subdivide(poses: PoseSequence, steps: int) -> PoseSequence:
-    """The motion at `steps` times its rate, which ends with the last frame."""
-    if steps == 1 or len(poses) < 2:
+def _resample(poses: PoseSequence, rate: float) -> PoseSequence:
+    """The motion at another rate, to its last frame or just beyond it."""
+    if rate == poses.rate:
         return poses
-    at = np.arange((len(poses) - 1) * steps + 1) / steps
+    at = np.arange(math.ceil((len(poses) - 1) * rate / poses.rate - 1e-9) + 1) * poses.rate / rate
     first = np.minimum(at.astype(int), len(poses) - 2)
-    share = (at - first)[:, None, None]
+    share = np.minimum(at - first, 1.0)[:, None, None]
     translations = (1 - share) * poses.translations[first] + share * poses.translations[first + 1]
-    rotations = quaternion.slerp(poses.rotations[first], poses.rotations[first + 1], share[..., 0])
-    return PoseSequence(poses.skeleton, translations, rotations, poses.rate * steps)
+    return PoseSequence(poses.skeleton, translations, _interpolate(poses.rotations, at), rate)
+
+
+def _interpolate(rotations: Array, at: Array) -> Array:
+    """Rotations (F, J, 4) at frames and between them (M,)."""
+    first = np.minimum(at.astype(int), max(len(rotations) - 2, 0))
+    share = np.clip(at - first, 0.0, 1.0)[:, None]
+    return quaternion.slerp(rotations[first], rotations[np.minimum(first + 1, len(rotations) - 1)], share)
 
 
 def _links(skeleton: Skeleton, place: dict[str, int], spring: Spring) -> Iterator[tuple[SpringJoint, int, int | None]]:
