@@ -157,7 +157,7 @@ def failing(run_cli: Run, folder: Path, *more: str, motion: str = "play.glb") ->
 
 def test_no_pairs(run_cli: Run, folder: Path) -> None:
     (folder / "pairs.toml").write_text("")
-    assert "at least 2, but there are none" in failing(run_cli, folder)
+    assert "at least one, but there are none" in failing(run_cli, folder)
     (folder / "pairs.toml").unlink()
     assert "no such file of pose pairs" in failing(run_cli, folder)
     given = ("transfer", str(folder / "play.glb"), "--to", str(folder / "hopper.glb"), "-o", str(folder / "out.glb"))

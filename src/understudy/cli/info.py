@@ -87,8 +87,9 @@ def _other_learnt(path: str, header: dict[str, Any], as_json: bool) -> None:
         told["method"] = header["method"]
         about = f"{header['method']} skin"
     else:
-        told |= {"character": header["name"], "pairs": len(header["pairs"]), "markers": len(header["markers"])}
-        about = f"retargeter to {header['name']}, {told['pairs']} pose pairs"
+        body = header["target"]
+        told |= {"character": body["name"], "pairs": len(header["pairs"]), "markers": len(body["markers"])}
+        about = f"retargeter to {body['name']}, {told['pairs']} pose pairs"
     if as_json:
         options.echo_json(told)
         return

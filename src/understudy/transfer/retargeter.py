@@ -332,6 +332,7 @@ def _body_to_file(
     """Header and arrays of a body: a member of the cast by name, any other as a GLB."""
     member, skeleton = member_of_cast(character), character.skeleton
     head = {
+        "name": character.name,
         "cast": member,
         "joints": list(skeleton.names),
         "markers": list(markers.names),
