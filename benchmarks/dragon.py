@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
@@ -22,6 +21,7 @@ from understudy.character.rig import DirectRig, LayeredRig
 from understudy.character.rig.flatten import coarse_shapes
 from understudy.character.skinning import layered
 from understudy.checks import Array
+from understudy.maths import jit
 
 PEERS = False  # nothing here needs the peers' environment
 FRAMES = 240  # ten seconds
@@ -33,26 +33,13 @@ def rows() -> Iterator[Row]:
     """Every row of this benchmark, as they are measured."""
     asset = cast.load("dragon")
     rig = LayeredRig(asset.characters[0])
-    with one_core():
+    with jit.one_thread():
         acted, worst = acted_rows(rig, asset), every_control(rig)
         yield from speed(rig, "clips", acted)
         yield from speed(rig, "every control", worst)
         yield from peers(rig, acted)
         yield from shares(rig, "clips", acted)
         yield from shares(rig, "every control", worst)
-
-
-@contextmanager
-def one_core() -> Iterator[None]:
-    """Compiled code on one thread."""
-    import numba
-
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before)
 
 
 def acted_rows(rig: LayeredRig, asset: Asset) -> Array:
