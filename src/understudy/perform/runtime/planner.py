@@ -377,7 +377,7 @@ class Planner:
         following: tuple[PlanSegment, ...],
     ) -> tuple[tuple[PlanSegment, ...], float | None]:
         """Enter frames of a clip, then go on with the segments that follow."""
-        change = self._search(state, entries, limits)
+        change = self._next_beginning(state, replay.clip, limits) or self._search(state, entries, limits)
         _, frame = entries.locate(change.frame)
         first = min(round(frame * self.pace), len(replay.features) - 2)
         replay = replace(
@@ -387,6 +387,23 @@ class Planner:
             leave=max(replay.leave - first, 0),
         )
         return (*self._enter(state, label, change), replay, *following), None
+
+    def _next_beginning(self, state: PerformerState, clip: str, limits: ChangeLimits) -> Change | None:
+        """A clip that is ridden as a cycle is played from where the cycle comes by its beginning, if there is time.
+
+        What differs then is the cycle's variation, which fades within a period.
+        """
+        source = state.main_source
+        segment = source.current_segment
+        if not isinstance(segment, RideCycle) or not isinstance(source.memory, CycleState) or limits.longest_wait <= 0:
+            return None
+        if segment.clip != clip:
+            return None
+        cycle = self.cycle(clip)
+        period = cycle.period / (segment.speed * cycle.speed)
+        wait = (1.0 - source.memory.phase % 1.0) * period
+        seconds = max((d for d in limits.durations if d <= period), default=limits.durations[0])
+        return Change(0, wait, seconds, 0.0, wait + seconds)
 
     def _enter_hover(
         self, state: PerformerState, label: str, limits: ChangeLimits
