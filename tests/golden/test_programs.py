@@ -1,6 +1,6 @@
 """The five jobs give what version 0.1 gave: `outputs.json` was recorded by it, before the package was rearranged.
 
-That of `reduce` is of version 0.2, which has another method.
+Those of `reduce` and `transfer` are of version 0.2, which has other methods.
 """
 
 from __future__ import annotations

@@ -115,6 +115,19 @@ def test_a_change_that_waits_is_taken_back(performer: Performer) -> None:
     raise AssertionError("no change waited")
 
 
+def test_a_clip_that_is_ridden_is_played_from_where_its_cycle_begins(performer: Performer) -> None:
+    cycle = performer.planner.cycle("hop")
+    before = cycle_frames(performer, "hop") - round(0.8 * RATE)  # longer than a change waits otherwise
+    state, _, _ = play(performer, performer.init("hop", seed=2), before)
+    phase = state.main_source.memory.phase % 1.0
+    state, _ = performer.step(state, PlayClip("hop"))
+    while isinstance(state.main_source.current_segment, RideCycle):
+        phase = state.main_source.memory.phase % 1.0
+        state, _ = performer.step(state)
+    one_frame = cycle.speed / (cycle.period * RATE)
+    assert min(phase, 1.0 - phase) <= 2.0 * one_frame
+
+
 def test_an_act_that_stays_holds_its_last_pose(performer: Performer) -> None:
     length = len(performer.model.space("sad"))
     state, features, _ = play(performer, performer.init("hop"), length + 40, Transition("sad"))

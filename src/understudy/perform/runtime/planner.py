@@ -61,6 +61,7 @@ from understudy.perform.runtime.state import (
 )
 
 DETOUR_SECONDS_PER_GAP = 2.0  # detour to a bridge without a gap that a bridge as wide as its threshold is worth
+MAX_BEGINNING_WAITS = 2.0  # of a change's longest wait: a gait comes by its beginning within a second
 DEPARTURES = 6  # moments at which a change may leave the motion before it
 MIN_MOVE_SECONDS = 0.3  # of any move: a face that moves faster seems to pop
 # Change of velocity that a path may reach where it speeds up, over the clips' largest; corners come on top.
@@ -402,6 +403,8 @@ class Planner:
         cycle = self.cycle(clip)
         period = cycle.period / (segment.speed * cycle.speed)
         wait = (1.0 - source.memory.phase % 1.0) * period
+        if wait > MAX_BEGINNING_WAITS * limits.longest_wait:
+            return None
         seconds = max((d for d in limits.durations if d <= period), default=limits.durations[0])
         return Change(0, wait, seconds, 0.0, wait + seconds)
 

@@ -89,7 +89,7 @@ export function createReduceDial(session: EditSession): ReduceDial {
   const about = h("p", { class: "muted" });
   const mode = h(
     "select",
-    { "data-testid": "reduce-keys", "aria-label": "Where keys are", onchange: () => void preview() },
+    { "data-testid": "reduce-mode", "aria-label": "Where keys are", onchange: () => void preview() },
     ...KEY_MODES.map(([value, text]) => h("option", { value }, text)),
   );
   const keyMode = () => mode.value as KeyMode;
