@@ -6,13 +6,13 @@ import json
 
 import numpy as np
 import pytest
-from tests.character.body.test_ik_leg_reach import crouched
 from tests.transfer import bodies, small
 
 from understudy.character import Character, Skeleton
 from understudy.character.body.contacts import ContactPhases
 from understudy.character.body.mass import body_height, body_of
 from understudy.character.body.poses import PoseSequence
+from understudy.maths import quaternion
 from understudy.transfer.measures import (
     flight_seconds,
     foot_gaps,
@@ -27,6 +27,15 @@ from understudy.transfer.measures import (
     slide_speeds,
 )
 from understudy.transfer.physics.momentum import mass_motion
+
+
+def crouched(frames: int = 6) -> PoseSequence:
+    """The walker with bent knees."""
+    skeleton, _ = bodies.walker()
+    rotations = np.broadcast_to(skeleton.rotations, (frames, len(skeleton), 4)).copy()
+    for joint, angle in ((1, -0.5), (2, 1.0), (3, -0.5), (4, -0.5), (5, 1.0), (6, -0.5)):
+        rotations[:, joint] = quaternion.from_rotation_vector([angle, 0.0, 0.0])
+    return PoseSequence(skeleton, np.broadcast_to(skeleton.translations, (frames, len(skeleton), 3)), rotations, 30.0)
 
 
 def jumping(rise: float) -> tuple[PoseSequence, ContactPhases]:
