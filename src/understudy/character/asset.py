@@ -7,7 +7,7 @@ expressions those of VRM 1 (`happy`, `aa`, `blinkLeft`), in files of VRM 0 as we
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -34,6 +34,12 @@ EXPRESSION_PRESETS = (
     *("happy", "angry", "sad", "relaxed", "surprised", "aa", "ih", "ou", "ee", "oh"),
     *("blink", "blinkLeft", "blinkRight", "lookUp", "lookDown", "lookLeft", "lookRight", "neutral"),
 )
+
+OVERRIDE_KINDS = {
+    "blink": ("blink", "blinkLeft", "blinkRight"),
+    "look_at": ("lookUp", "lookDown", "lookLeft", "lookRight"),
+    "mouth": ("aa", "ih", "ou", "ee", "oh"),
+}
 
 
 @dataclass(frozen=True)
@@ -154,20 +160,34 @@ class Avatar:
         """The expression of that name."""
         return next((expression for expression in self.expressions if expression.name == name), None)
 
-    def shape_weights(self, strengths: Mapping[str, float]) -> Iterator[tuple[str, str, float]]:
-        """Part, shape and weight of each shape that expressions of the given strengths move; weights add up.
+    def shape_weights(self, strengths: Mapping[str, Array]) -> dict[tuple[str, str], Array]:
+        """The weights of the shapes that expressions move: (F,) by part and shape. Weights of several add up.
+
+        Expressions with overrides take the strength of those of a kind: "block" all of it, "blend" a share
+        [VRMC_vrm-1.0, expressions].
 
         Args:
-            strengths: Strength, 0 to 1, by name of the expression.
+            strengths: (F,) 0 to 1, by name of the expression; names that the avatar does not have are ignored.
         """
-        weights: dict[tuple[str, str], float] = {}
+        known = {e.name: np.clip(strengths[e.name], 0.0, 1.0) for e in self.expressions if e.name in strengths}
+        known |= {
+            e.name: (known[e.name] > 0.5).astype(float) for e in self.expressions if e.is_binary and e.name in known
+        }
+        share: dict[str, Array] = {}
         for expression in self.expressions:
-            strength = strengths.get(expression.name, 0.0)
-            strength = float(strength >= 0.5) if expression.is_binary else strength
-            for bind in expression.shapes if strength else ():
+            for kind, how in expression.overrides.items() if expression.name in known else ():
+                taken = known[expression.name] > 0.0 if how == "block" else known[expression.name]
+                share[kind] = share.get(kind, 1.0) - taken
+        weights: dict[tuple[str, str], Array] = {}
+        for expression in self.expressions:
+            if expression.name not in known:
+                continue
+            kind = next((kind for kind, names in OVERRIDE_KINDS.items() if expression.name in names), "")
+            strength = known[expression.name] * np.maximum(share.get(kind, 1.0), 0.0)
+            for bind in expression.shapes:
                 key = (bind.part, bind.shape)
                 weights[key] = weights.get(key, 0.0) + strength * bind.weight
-        return ((part, shape, weight) for (part, shape), weight in weights.items())
+        return weights
 
 
 @dataclass(frozen=True, eq=False)

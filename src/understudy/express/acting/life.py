@@ -23,7 +23,7 @@ from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.express.acting.cues import Cue
-from understudy.formats.arkit_names import canonical_name
+from understudy.formats.arkit_names import VISEMES, canonical_name
 
 HEAD_DELAY_SECONDS = (0.04, 0.16)  # range of the delay with which the head follows the face
 EYE_LEAD_SECONDS = 0.1  # time by which the eyes jump before the face sets off
@@ -37,24 +37,6 @@ APEX_NO_BLINK_SECONDS = (0.1, 0.15)  # before and after an apex without a blink
 WIDE_EYES_NO_BLINK_SECONDS = (0.25, 0.35)  # the same where eyes are wide
 HEAD_DRIFT_DEGREES, HEAD_DRIFT_SECONDS = 0.7, 0.9  # deviation and interval of the slow drift of a head at rest
 
-# The fifteen visemes that lip-sync tools name, as ARKit weights.
-VISEMES: dict[str, dict[str, float]] = {
-    "sil": {},
-    "PP": {"mouthClose": 0.05, "mouthPressLeft": 0.6, "mouthPressRight": 0.6, "mouthRollLower": 0.3},
-    "FF": {"mouthRollLower": 0.55, "mouthUpperUpLeft": 0.25, "mouthUpperUpRight": 0.25, "jawOpen": 0.06},
-    "TH": {"jawOpen": 0.16, "tongueOut": 0.25, "mouthLowerDownLeft": 0.15, "mouthLowerDownRight": 0.15},
-    "DD": {"jawOpen": 0.16, "mouthLowerDownLeft": 0.2, "mouthLowerDownRight": 0.2},
-    "kk": {"jawOpen": 0.2, "mouthUpperUpLeft": 0.1, "mouthUpperUpRight": 0.1},
-    "CH": {"mouthFunnel": 0.55, "jawOpen": 0.1, "mouthPucker": 0.2},
-    "SS": {"mouthStretchLeft": 0.3, "mouthStretchRight": 0.3, "jawOpen": 0.05},
-    "nn": {"jawOpen": 0.12, "mouthLowerDownLeft": 0.1, "mouthLowerDownRight": 0.1},
-    "RR": {"mouthFunnel": 0.35, "jawOpen": 0.12},
-    "aa": {"jawOpen": 0.55, "mouthLowerDownLeft": 0.15, "mouthLowerDownRight": 0.15},
-    "E": {"jawOpen": 0.3, "mouthStretchLeft": 0.25, "mouthStretchRight": 0.25},
-    "ih": {"jawOpen": 0.2, "mouthStretchLeft": 0.2, "mouthStretchRight": 0.2},
-    "oh": {"jawOpen": 0.4, "mouthFunnel": 0.45},
-    "ou": {"mouthPucker": 0.7, "jawOpen": 0.12},
-}
 VISEME_FADE_SECONDS = 0.07  # time in which one sound becomes the next
 MOUTH_SHAPE_PREFIXES = ("mouth", "jaw", "tongue")
 

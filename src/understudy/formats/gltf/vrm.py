@@ -564,15 +564,10 @@ def _expression_weights(clip: Clip, target: Character) -> list[tuple[Channel, Ar
         if channel.kind == "weights" and channel.target == "":
             strengths |= dict(zip(channel.columns, clip.values[:, clip.channels.slice("", "weights")].T))
     parts: dict[str, Array] = {}
-    for expression in target.avatar.expressions:
-        if expression.name not in strengths:
-            continue
-        strength = strengths[expression.name]
-        strength = (strength >= 0.5).astype(float) if expression.is_binary else np.clip(strength, 0.0, 1.0)
-        for bind in expression.shapes:
-            names = target.shapes.get(bind.part, ())
-            table = parts.setdefault(bind.part, np.zeros((len(clip), len(names))))
-            table[:, names.index(bind.shape)] += strength * bind.weight
+    for (part, shape), weight in target.avatar.shape_weights(strengths).items():
+        names = target.shapes[part]
+        table = parts.setdefault(part, np.zeros((len(clip), len(names))))
+        table[:, names.index(shape)] += weight
     return [(Channel(part, "weights", target.shapes[part]), table) for part, table in parts.items()]
 
 
