@@ -169,12 +169,12 @@ def face_weights(character: Character, names: Sequence[str], strengths: Any) -> 
     for key, strength in _fit(missing, substitutes).items() if missing else ():
         move(key, strength)
     if character.avatar is not None:
-        for place, weight in character.avatar.shape_weights(acted).items():
-            _add(weights, place, weight)
+        for place, value in character.avatar.shape_weights(acted).items():
+            _add(weights, place, value)
     channels = tuple(Channel(part, "weights", columns) for part, columns in character.shapes.items())
     still = np.zeros(len(table))
-    columns = [weights.get((channel.target, column), still) for channel in channels for column in channel.columns]
-    values = np.clip(np.stack(columns, axis=1), 0.0, 1.0) if columns else np.zeros((len(table), 0))
+    moved = [weights.get((channel.target, column), still) for channel in channels for column in channel.columns]
+    values = np.clip(np.stack(moved, axis=1), 0.0, 1.0) if moved else np.zeros((len(table), 0))
     return FaceWeights(channels, values, tuple(unused))
 
 
