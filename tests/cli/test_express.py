@@ -202,3 +202,16 @@ def test_mistakes_are_one_sentence(
     code, _, err = understudy("express", *(str(graph_file) if word == "GRAPH" else word for word in words))
     assert code == 1 and said in err and one_sentence(err)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_map_is_proposed_and_used(understudy: Command, graph_file: Path, folder: Path, tmp_path: Path) -> None:
+    target = tmp_path / "map.toml"
+    code, out, _ = understudy("express", "map", folder / "puppet.glb", "-o", target, "--json")
+    assert code == 0 and json.loads(out)["map"]["jawOpen"] == {"jawOpen": 1.0}
+    target.write_text('jawOpen = "browInnerUp"\n')
+    asked = ("express", "act", graph_file, "happy", "--character", folder / "puppet.glb", "--map", target)
+    code, _, err = understudy(*asked, "-o", tmp_path / "act.glb")
+    assert code == 0 and "has no shape for" in err
+    target.write_text('jawOpen = "gape"\n')
+    code, _, err = understudy(*asked, "-o", tmp_path / "act.glb")
+    assert code == 1 and "has no shape 'gape'" in err

@@ -1,5 +1,5 @@
 """`understudy express`: from labelled takes to a face graph (`build`), from labels to a face that acts (`act`), from a
-video to weights (`capture`), and a graph as a drawing (`picture`).
+video to weights (`capture`), the shapes of a character (`map`), and a graph as a drawing (`picture`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def command() -> None:
     """From a word (fear, surprise, happiness) to a face that acts it, never twice the same.
 
     `build` makes a small graph of labelled takes, `act` makes new animation of a list of labels, `capture` takes
-    weights from a video, `picture` draws a graph.
+    weights from a video, `map` proposes which shapes of a character show what, `picture` draws a graph.
     """
 
 
@@ -170,6 +170,13 @@ def build_command(
     help="For a graph of landmarks on a character of your own: a line a landmark, as `lm00 1234`, its vertex.",
 )
 @click.option(
+    "--map",
+    "map_file",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Which shapes of the character show what: a file of `express map`. By default their names say it.",
+)
+@click.option(
     "--visemes",
     type=click.Path(dir_okay=False),
     metavar="FILE",
@@ -209,7 +216,11 @@ def act_command(graph: str, labels: tuple[str, ...], output: str, **given: Any) 
     character = None if kind == ".npz" else character_of(expression_graph, given["character"], given["landmarks"])
     view = view_settings(given, kind)
     sounds = read_sounds(given["visemes"]) if given["visemes"] else []
-    extra = {"sounds": sounds, "priority": given["priority"]}
+    extra: dict[str, Any] = {"sounds": sounds, "priority": given["priority"]}
+    if given["map_file"] and character is not None:
+        from understudy.express.face_map import read_face_map
+
+        extra["face_map"] = read_face_map(given["map_file"], character.character)
     name = "_".join(labels)
     if given["crowd"] is None:
         notes = write_performance(faces[0], character, output, kind, name, view, given["sheet"], extra, quiet)
@@ -234,6 +245,42 @@ def act_command(graph: str, labels: tuple[str, ...], output: str, **given: Any) 
         if not given["quiet"]:
             many = f"{count:,} faces, " if count > 1 else ""
             click.echo(f"{output}: {many}{row['frames']} frames, {row['seconds']:.1f} s, in {seconds:.2f} s", err=True)
+
+
+@command.command(name="map", short_help="Propose which shapes of a character show an expression.")
+@click.argument("character")
+@options.output(required=False, help="MAP.toml, for `express act --map`; standard output by default.")
+@options.as_json
+@options.quiet
+def map_command(character: str, output: str | None, as_json: bool, quiet: bool) -> None:
+    """Propose a face map of CHARACTER, to look at and to edit.
+
+    Shapes are recognised by their names (ARKit, VRM, Ready Player Me, VRoid, words such as Angry), then by where they
+    move the mesh, compared with the built-in face. `express act --map` reads the file.
+    """
+    from understudy import cast, files
+    from understudy.express.face_map import find_face_map
+    from understudy.express.shape_places import match_by_place
+
+    body = options.open_input(character).character()
+    if not body.shapes:
+        raise InvalidInput(f"character {body.name!r} has no blend shapes to map")
+    with options.progress(f"comparing the shapes of {body.name}", quiet or as_json):
+        found = match_by_place(body, cast.load("face").characters[0], find_face_map(body))
+    text, output = found.text(body), output or "-"
+    if output == "-" and not as_json:
+        click.echo(text, nl=False)
+    elif output != "-":
+        with files.write_atomically(Path(output)) as part:
+            part.write_text(text, encoding="utf-8")
+    if as_json:
+        shapes = {
+            source: {f"{bind.part}/{bind.shape}".lstrip("/"): bind.weight for bind in binds}
+            for source, binds in found.targets.items()
+        }
+        options.echo_json({"character": body.name, "output": output, "map": shapes, "by": dict(found.reasons)})
+    elif output != "-" and not quiet:
+        click.echo(f"{output}: {len(found.targets)} sources; edit it and give it to `express act --map`", err=True)
 
 
 @command.command(name="picture", short_help="Draw a graph.")

@@ -89,12 +89,12 @@ def write_performance(
     if who is None:
         return _write_arrays(target, _arrays(face))
     from understudy.character import Asset
-    from understudy.express.acting import clip_of
+    from understudy.express.acting.to_character import clip_and_notes
 
-    clip = clip_of(face, who.character, name, who.landmarks, angles=kind == ".csv", **extra)
+    clip, notes = clip_and_notes(face, who.character, name, who.landmarks, angles=kind == ".csv", **extra)
     if kind not in PICTURES:
         asset = flatten_layers(Asset([] if kind == ".csv" else [who.character], [clip]), kind, quiet)
-        return (*asset.notes, *write_asset(asset, target, kind if target == "-" else None))
+        return (*notes, *asset.notes, *write_asset(asset, target, kind if target == "-" else None))
     from understudy.render import show
 
     take = _take(who, clip)
@@ -109,7 +109,7 @@ def write_performance(
             )
         else:
             show.video(take, place, show.ViewSettings(**view), progress)
-    return ()
+    return notes
 
 
 def write_crowd(
@@ -126,18 +126,20 @@ def write_crowd(
     if who is None:
         return _write_arrays(target, _crowd_arrays(faces))
     from understudy.character import Asset
-    from understudy.express.acting import clip_of
+    from understudy.express.acting.to_character import clip_and_notes
 
-    clips = []
+    clips, notes = [], dict[str, None]()
     with options.progress(f"posing {who.character.name}, {len(faces)} faces", quiet) as progress:
         for number, face in enumerate(faces, 1):
-            clips.append(clip_of(face, who.character, f"{name} {number}", who.landmarks, **extra))
+            clip, said = clip_and_notes(face, who.character, f"{name} {number}", who.landmarks, **extra)
+            clips.append(clip)
+            notes |= dict.fromkeys(said)
             progress(number, len(faces))
     if kind == ".png":
         _write_rows(clips, who, target, view, quiet)
-        return ()
+        return tuple(notes)
     asset = flatten_layers(Asset([who.character], clips), kind, quiet)
-    return (*asset.notes, *write_asset(asset, target, kind if target == "-" else None))
+    return (*notes, *asset.notes, *write_asset(asset, target, kind if target == "-" else None))
 
 
 def _take(who: OutputCharacter, clip: Clip) -> Any:

@@ -135,6 +135,7 @@ class FaceGraph(Estimator):
         seed: int = 0,
         character: Character | None = None,
         landmarks: Sequence[int] | Array | None = None,
+        face_map: str | Path | None = None,
         **settings: Any,
     ) -> ExpressionTake | Clip:
         """Act labels one after the other, from neutral.
@@ -145,6 +146,8 @@ class FaceGraph(Estimator):
             character: The character that acts; None gives the bare performance.
             landmarks: Vertices (68,) of the character that the landmarks stand for, for a graph of landmarks; those of
                 the built-in face are known.
+            face_map: A file of `understudy express map` that says which shapes of the character show what; None goes by
+                the names of its shapes and expressions (ARKit, VRM, Ready Player Me, VRoid).
             settings: Fields of `understudy.express.acting.ActSettings`: `coupling` of the regions (0 to 1), `smoothing`
                 (0 to 1), `path_noise`, `length_noise`, `intensity` (0 to 2), `hold` at an apex in seconds, `back` to
                 neutral, `life` of blinks, gaze and head, `pace`, `direct` (0 to 1), and `rate` in frames a second.
@@ -163,11 +166,15 @@ class FaceGraph(Estimator):
             True
         """
         from understudy.express.acting import act, clip_of
+        from understudy.express.face_map import read_face_map
 
         take = act(self.graph_, labels, seed=seed, **_known_settings(settings))
         if character is None:
             return take
-        return clip_of(take, character, "act", _landmarks_of(character) if landmarks is None else landmarks)
+        landmarks = _landmarks_of(character) if landmarks is None else landmarks
+        return clip_of(
+            take, character, "act", landmarks, face_map=None if face_map is None else read_face_map(face_map, character)
+        )
 
     def crowd(
         self, labels: Sequence[CueArgument] | CueArgument, count: int, *, seed: int = 0, **settings: Any

@@ -20,6 +20,7 @@ import numpy as np
 
 from understudy import checks
 from understudy.character import Channels, Clip, Curves
+from understudy.character.body.bone_names import human_bones
 from understudy.character.rig import LayeredRig, PosedRig
 from understudy.checks import Array
 from understudy.errors import InvalidInput
@@ -38,7 +39,6 @@ PEAK_MARKER = "peak"  # name of the moment that marks the peak of a clip
 PEAK_LEAD_SECONDS, PEAK_TAIL_SECONDS = 1.1, 1.4  # seconds kept before and after the peak found in a clip without one
 FADE_IN_SECONDS, FADE_OUT_SECONDS = 0.7, 0.9  # seconds in which that piece is faded from rest and to rest
 HEAD_ANGLE_NAMES = ("HeadYaw", "HeadPitch", "HeadRoll")  # as Live Link calls them
-HEAD_JOINTS = ("Head", "head")
 MIN_COLUMN_MOVEMENT_RATIO = 1e-4  # of a weight or of a control's range: a column that moves less is at rest
 
 
@@ -137,8 +137,7 @@ def _head_angles(rig: PosedRig, rows: list[Array]) -> list[Array]:
 
     Empty where no clip turns it, where there is no such joint, or where controls turn it.
     """
-    skeleton = rig.character.skeleton
-    joint = next((skeleton.index(name) for name in HEAD_JOINTS if name in skeleton), None)
+    joint = human_bones(rig.character).get("Head")
     if joint is None or isinstance(rig, LayeredRig):
         return []
     rest = rig.joints(rig.rest[None])[0, joint, :3, :3]

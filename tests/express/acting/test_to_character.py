@@ -3,12 +3,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.express.acting.puppet import puppet
+from tests.express.heads import named_head
 
 from understudy import cast
 from understudy.character import rig
+from understudy.character.asset import ShapeBind
 from understudy.errors import InvalidInput
 from understudy.express.acting import act, clip_of
 from understudy.express.acting.cues import ExpressionTake
+from understudy.express.acting.to_character import clip_and_notes, label_strengths
+from understudy.express.face_map import FaceMap
 from understudy.express.from_clips import sequences_of
 from understudy.express.graph.coupling import Coupling
 from understudy.express.graph.expression_graph import ExpressionGraph
@@ -131,3 +135,26 @@ def test_a_shut_eye_is_a_shut_eye_on_a_face_with_larger_eyes() -> None:
     clip = clip_of(done, character, landmarks=cast.FACE_LANDMARKS)
     weights = dict(zip(clip.channels[-1].columns, clip.values[1, -len(clip.channels[-1]) :]))
     assert min(weights["eyeBlinkLeft"], weights["eyeBlinkRight"]) > 0.75
+
+
+def test_labels_go_to_whole_expressions_with_the_graphs_own_timing() -> None:
+    """A robot with nothing but `Angry`-like shapes shows the label as far as the graph has come."""
+    graph, robot = graph_of(False), named_head("Happy", "Shocked")
+    done = act(graph, ["shocked", "happy"], seed=1, life=0.0)
+    strengths = label_strengths(done)
+    clip, notes = clip_and_notes(done, robot)
+    values = dict(zip(clip.channels[-1].columns, clip.values[:, -2:].T))
+    assert np.allclose(values["Shocked"], strengths["shocked"]) and np.allclose(values["Happy"], strengths["happy"])
+    assert strengths["shocked"][done.peaks[0]] > 0.9 > 0.2 > strengths["shocked"][done.peaks[1]]
+    assert strengths["happy"][done.peaks[1]] > 0.9 and strengths["happy"][-1] < 0.05
+    assert np.abs(np.diff(strengths["happy"])).max() < 0.35, "no jump where the legs meet"
+    assert "'jawOpen'" in notes[0] and "whole expressions" in notes[1]
+
+
+def test_a_face_map_of_a_file_decides() -> None:
+    graph, head = graph_of(False), named_head("gape", "rest_of_it")
+    done = act(graph, ["shocked"], seed=1, life=0.0)
+    chosen = FaceMap({"jawOpen": (ShapeBind("", "gape", 0.5),)})
+    clip = clip_of(done, head, face_map=chosen)
+    assert clip.channels[-1].columns == ("gape",)
+    assert np.allclose(clip.values[:, -1], 0.5 * np.clip(done.points[:, done.names.index("jawOpen"), 0], 0, 1))

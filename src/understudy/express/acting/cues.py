@@ -52,6 +52,7 @@ class ExpressionTake:
     blink: Array  # (F,) 0 open, 1 shut
     gaze: Array  # (F, 2) radians to the left and up
     head: Array  # (F, 3) radians: turn to the left, nod down, roll to the left
+    intensity: float = 1.0  # factor on all displacements
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -14,7 +14,7 @@ reduced by `priority`, and the sound is added:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.express.acting.cues import Cue
-from understudy.formats.arkit_names import VISEMES, canonical_name
+from understudy.formats.arkit_names import VISEMES
 
 HEAD_DELAY_SECONDS = (0.04, 0.16)  # range of the delay with which the head follows the face
 EYE_LEAD_SECONDS = 0.1  # time by which the eyes jump before the face sets off
@@ -192,24 +192,18 @@ def _ease(x: Array) -> Array:
 
 
 def add_speech(
-    values: Array,
-    names: Sequence[str],
-    sounds: Iterable[Viseme | tuple[float, str]],
-    rate: float,
-    priority: float = 0.85,
-) -> Array:
-    """(F, L) weights of an expression (F, L) with sounds added to those of the mouth, clamped to 0 and 1."""
+    weights: Mapping[str, Array], sounds: Iterable[Viseme | tuple[float, str]], rate: float, priority: float = 0.85
+) -> dict[str, Array]:
+    """ARKit weights (F,) by name of an expression with sounds added to those of the mouth, clamped to 0 and 1."""
     if not 0.0 <= priority <= 1.0:
         raise InvalidInput(f"the priority of speech should be from 0 to 1, but is {priority:g}")
-    weights, strength = viseme_weights(sounds, np.arange(len(values)) / rate)
-    known = [canonical_name(name) for name in names]
-    if not set(weights) & set(known):
-        raise InvalidInput("visemes need ARKit weights of the mouth (jawOpen, mouthFunnel, ...), but there are none")
-    result = np.array(values, np.float64)
-    for column, name in enumerate(known):
-        if name is not None and name.startswith(MOUTH_SHAPE_PREFIXES):
-            result[:, column] *= 1.0 - priority * strength
-            result[:, column] = np.clip(result[:, column] + weights.get(name, 0.0), 0.0, 1.0)
+    frames = len(next(iter(weights.values())))
+    spoken, strength = viseme_weights(sounds, np.arange(frames) / rate)
+    result = dict(weights)
+    for name in (*weights, *spoken):
+        if name.startswith(MOUTH_SHAPE_PREFIXES):
+            base = weights.get(name, 0.0) * (1.0 - priority * strength)
+            result[name] = np.clip(base + spoken.get(name, 0.0), 0.0, 1.0)
     return result
 
 

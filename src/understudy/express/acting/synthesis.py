@@ -176,6 +176,7 @@ def assemble_takes(
         bounds,
         np.array(graph.base),
         *alive,
+        settings.intensity,
     )
 
 

@@ -1,7 +1,8 @@
 """To a character: a performance as a clip of its shape weights, controls and joints.
 
-Weights and controls are taken as they are; landmarks are solved for the weights that move the character's own landmarks
-the same way (`landmark_solver`). Blinks, gaze, head and speech are added where the takes do not move them already.
+Weights go to the shapes that the character's face map names; controls are taken as they are; landmarks are solved for
+the weights that move the character's own landmarks the same way (`landmark_solver`). Blinks, gaze, head and speech are
+added where the takes do not move them already.
 """
 
 from __future__ import annotations
@@ -11,25 +12,24 @@ from math import radians
 
 import numpy as np
 
-from understudy.character import Channel, Character, Clip, kinematics
+from understudy.character import Channel, Character, Clip
 from understudy.character.rig import LayeredRig, rig_of
 from understudy.checks import Array
 from understudy.errors import InvalidInput, join_names
-from understudy.express.acting.cues import ExpressionTake
+from understudy.express.acting.cues import ExpressionTake, parse
+from understudy.express.acting.head_joints import find_head_joints, joint_channels
 from understudy.express.acting.life import Viseme, add_speech
-from understudy.express.from_clips import HEAD_ANGLE_NAMES, HEAD_JOINTS, units_of
+from understudy.express.face_map import FaceMap, canonical_label, find_face_map, require_targets
+from understudy.express.from_clips import HEAD_ANGLE_NAMES, units_of
 from understudy.express.landmark_solver import weights_of
 from understudy.express.regions import landmark_number
 from understudy.formats.arkit_names import canonical_name
-from understudy.maths import quaternion
 
 FULL_EYE_LOOK_RAD = (radians(30.0), radians(25.0))  # rotation at weight 1 of ARKit's eyeLook shapes: across, up or down
 MIN_EYE_WEIGHT_RANGE = 0.05  # of a weight: takes that move the eyes more than this have their own gaze
 OVERLAY_GAZE_RATIO = 0.35  # share of the made gaze that is added to the takes' own: small jumps about it
 UNSEEN_SHAPE_PREFIXES = ("eyeLook", "tongue")
 ROLL_SIGNS = np.array([1.0, 1.0, -1.0])  # from rolls about z to rolls to the left, and back
-NECK_JOINTS = ("Neck", "neck")
-HEAD_NECK_SHARES = (0.6, 0.4)  # of a rotation, for head and neck
 
 
 def clip_of(
@@ -40,13 +40,29 @@ def clip_of(
     sounds: Iterable[Viseme | tuple[float, str]] = (),
     priority: float = 0.85,
     angles: bool = False,
+    face_map: FaceMap | None = None,
 ) -> Clip:
     """The performance as a clip of the character; `landmarks` (68,) are its vertices, for graphs of landmarks.
 
     `sounds` are added to the mouth with `priority`. With `angles` the head is written as Live Link's three angles,
-    not as joints.
+    not as joints. `face_map` names the shapes, instead of their own names.
     """
+    return clip_and_notes(performance, character, name, landmarks, sounds, priority, angles, face_map)[0]
+
+
+def clip_and_notes(
+    performance: ExpressionTake,
+    character: Character,
+    name: str = "express",
+    landmarks: Sequence[int] | Array | None = None,
+    sounds: Iterable[Viseme | tuple[float, str]] = (),
+    priority: float = 0.85,
+    angles: bool = False,
+    face_map: FaceMap | None = None,
+) -> tuple[Clip, tuple[str, ...]]:
+    """As `clip_of`, with a line for each thing that the character cannot show."""
     sounds = list(sounds)
+    notes: tuple[str, ...] = ()
     if landmark_number(performance.names[0]) is not None:
         names, values = _solve_shapes(performance, character, landmarks)
     else:
@@ -54,18 +70,23 @@ def clip_of(
     if isinstance(rig_of(character), LayeredRig):
         channels, columns = _clip_of_controls(performance, character, names, values)
     else:
-        head = _head(performance, names, values)
-        channels, columns = _clip_of_shapes(performance, character, names, values, sounds, priority)
-        rotations = {} if angles else _joint_rotations(head, character)
-        channels = [*(Channel(joint, "rotation") for joint in rotations), *channels]
-        columns = np.concatenate([*rotations.values(), columns], axis=1)
+        sources = _sources(performance, names, values, sounds, priority)
+        acted = {canonical_name(name) or name for name in names} | set(label_strengths(performance))
+        parts, notes = _shape_channels(character, sources, acted, face_map)
+        if not angles:
+            head = _head(performance, names, values)
+            joints = find_head_joints(character)
+            parts = [*joint_channels(joints, character, head, _eye_angles(sources)), *parts]
+            if np.any(head) and not joints.turns:
+                notes = (*notes, f"character {character.name!r} has no joint of a head: it stays still")
+        channels, columns = [channel for channel, _ in parts], np.concatenate([value for _, value in parts], axis=1)
         if angles:
             channels = [*channels, Channel("", "controls", HEAD_ANGLE_NAMES)]
-            columns = np.concatenate([columns, head * ROLL_SIGNS], axis=1)
+            columns = np.concatenate([columns, _head(performance, names, values) * ROLL_SIGNS], axis=1)
     labels = dict.fromkeys(
         label for cue in performance.cues for label in (part.partition(":")[0] for part in cue.split("+"))
     )
-    return Clip(name, channels, columns, performance.rate, 0.0, tuple(labels), "", performance.moments)
+    return Clip(name, channels, columns, performance.rate, 0.0, tuple(labels), "", performance.moments), notes
 
 
 def _solve_shapes(
@@ -122,33 +143,91 @@ def _clip_of_controls(
     return [Channel(name, "controls", ("value",)) for name in columns], np.stack(clamped, axis=1)
 
 
-def _clip_of_shapes(
+def _sources(
     performance: ExpressionTake,
-    character: Character,
     names: Sequence[str],
     values: Array,
     sounds: list[Viseme | tuple[float, str]],
     priority: float,
-) -> tuple[list[Channel], Array]:
-    known = {canonical_name(shape) or shape for shapes in character.shapes.values() for shape in shapes}
-    fitting = [i for i, name in enumerate(names) if name in known]
-    if not fitting:
-        raise InvalidInput(
-            f"character {character.name!r} has none of the shapes that the graph moves: "
-            f"it has {join_names(sorted(known)) or 'none'}, the graph {join_names(names)}"
-        )
-    weights = {names[i]: values[:, i] for i in fitting}
-    for name, added in _eyes(performance, weights).items():
-        if name in known:
-            weights[name] = added
-    for name in sorted(known) if sounds else ():
-        if name.startswith(("mouth", "jaw", "tongue")):
-            weights.setdefault(name, np.zeros(len(values)))
-    columns = np.clip(np.stack(list(weights.values()), axis=1), 0.0, 1.0)
+) -> dict[str, Array]:
+    """Source -> (F,) weights 0 to 1: ARKit's, the labels', and those of shapes by their own names."""
+    weights = {
+        canonical_name(name) or name: values[:, i] for i, name in enumerate(names) if name not in HEAD_ANGLE_NAMES
+    }
+    weights |= _eyes(performance, weights)
+    weights = {name: np.clip(value, 0.0, 1.0) for name, value in weights.items()}
     if sounds:
-        columns = add_speech(columns, list(weights), sounds, performance.rate, priority)
-    spelt = {canonical_name(shape) or shape: shape for shapes in character.shapes.values() for shape in shapes}
-    return [Channel("", "weights", tuple(spelt[name] for name in weights))], columns
+        weights = add_speech(weights, sounds, performance.rate, priority)
+    return weights | label_strengths(performance)
+
+
+def label_strengths(performance: ExpressionTake) -> dict[str, Array]:
+    """Label -> (F,) how much of it the face shows, 0 to 1.
+
+    Between two apexes d_k and d_(k+1) the displacement d is fitted by a d_k + b d_(k+1); a and b are the strengths.
+    """
+    frames, moved = len(performance), performance.displacements.reshape(len(performance), -1)
+    strengths: dict[str, Array] = {}
+    previous = np.zeros(moved.shape[1])
+    shown: list[dict[str, float]] = []
+    for cue in performance.cues:
+        asked = parse(cue)
+        mix = {asked: 1.0} if isinstance(asked, str) else dict(asked)
+        shown.append({label: min(share * performance.intensity, 1.0) for label, share in mix.items()})
+    legs = performance.legs.tolist()
+    for k in range(len(legs) - 1):
+        inside = slice(legs[k], frames if k + 2 == len(legs) else legs[k + 1])
+        apex = moved[performance.peaks[k]] if k < len(shown) else np.zeros(moved.shape[1])
+        basis = np.stack([previous, apex], axis=1)
+        fitted = np.linalg.lstsq(basis, moved[inside].T, rcond=1e-6)[0]
+        for share, mix in zip(fitted, (shown[k - 1] if k else {}, shown[k] if k < len(shown) else {})):
+            for label, strength in mix.items():
+                row = strengths.setdefault(label, np.zeros(frames))
+                row[inside] = np.maximum(row[inside], np.clip(share, 0.0, 1.0) * strength)
+        previous = apex
+    strengths.pop("neutral", None)
+    return strengths
+
+
+def _shape_channels(
+    character: Character, sources: dict[str, Array], acted: set[str], face_map: FaceMap | None
+) -> tuple[list[tuple[Channel, Array]], tuple[str, ...]]:
+    """Channels of shape weights with their values (F, n), and notes of what has no shape.
+
+    A character that shows none of the `acted` sources is refused; blinks alone are no performance.
+    """
+    found = find_face_map(character) if face_map is None else face_map
+    own = {shape for shapes in character.shapes.values() for shape in shapes}
+    named = {canonical_label(source, found.labels): values for source, values in sources.items()}
+    shapes = found.weights(named)
+    for source, values in named.items():  # shapes of a graph that was made of this character's own
+        if source in own and source not in found.targets:
+            shapes[("", source)] = np.clip(values, 0.0, 1.0)
+    if not acted & own:
+        require_targets(found, character, (canonical_label(source, found.labels) for source in acted))
+    by_part: dict[str, dict[str, Array]] = {}
+    apart = any(part for part, _ in shapes)  # then a shape of every part may meet the same one of a single part
+    for (part, shape), values in shapes.items():
+        owners = [name for name, names in character.shapes.items() if shape in names] if apart and not part else [part]
+        for owner in owners:
+            table = by_part.setdefault(owner, {})
+            table[shape] = np.clip(table.get(shape, 0.0) + values, 0.0, 1.0)
+    parts = [
+        (Channel(part, "weights", tuple(table)), np.stack(list(table.values()), axis=1))
+        for part, table in by_part.items()
+    ]
+    return parts, found.notes(character, named)
+
+
+def _eye_angles(weights: dict[str, Array]) -> Array:
+    """(F, 2, 2) radians to the left and up of the left and the right eye, by the weights of ARKit's eyeLook shapes."""
+    frames = len(next(iter(weights.values())))
+    still = np.zeros(frames)
+    angles = np.zeros((frames, 2, 2))
+    for number, (side, sign) in enumerate((("Left", 1.0), ("Right", -1.0))):
+        out, inwards, up, down = (weights.get(f"eyeLook{way}{side}", still) for way in ("Out", "In", "Up", "Down"))
+        angles[:, number] = np.stack([sign * (out - inwards), up - down], axis=1) * FULL_EYE_LOOK_RAD
+    return angles
 
 
 def _head(performance: ExpressionTake, names: Sequence[str], values: Array) -> Array:
@@ -181,29 +260,3 @@ def _shut(lid: Array, blink: Array) -> Array:
     """A lid, 0 open to 1 shut, that a blink shuts the rest of the way."""
     shut: Array = lid + (1.0 - lid) * blink
     return shut
-
-
-def _joint_rotations(angles: Array, character: Character) -> dict[str, Array]:
-    """Joint -> (F, 4) rotations of head and neck for angles (F, 3), where the character has such joints."""
-    skeleton = character.skeleton
-    if not np.any(angles):
-        return {}
-    head = next((name for name in HEAD_JOINTS if name in skeleton), None)
-    neck = next((name for name in NECK_JOINTS if name in skeleton), None)
-    joints = [joint for joint in (head, neck) if joint is not None]
-    shares = (1.0,) if len(joints) == 1 else HEAD_NECK_SHARES
-    worlds = kinematics.world_transforms(
-        skeleton.parents, skeleton.translations[None], skeleton.rotations[None], skeleton.scales[None]
-    )[0]
-    result = {}
-    for joint, share in zip(joints, shares):
-        number = skeleton.index(joint)
-        axes = worlds[number, :3, :3] / np.linalg.norm(worlds[number, :3, :3], axis=0)
-        turn = angles * share
-        world = quaternion.identity((len(turn),))
-        for angle, axis in zip(turn.T, ([0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0])):
-            local = np.asarray(axis) @ axes  # the world's axis as the joint sees it
-            half = 0.5 * angle[:, None]
-            world = quaternion.multiply(world, np.concatenate([np.sin(half) * local, np.cos(half)], axis=1))
-        result[joint] = quaternion.multiply(np.broadcast_to(skeleton.rotations[number], world.shape), world)
-    return result
