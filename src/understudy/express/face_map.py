@@ -152,7 +152,8 @@ class FaceMap:
         missing = [name for name in moved if name not in self.targets]
         if not missing:
             return ()
-        still, partly = [], []
+        still: list[str] = []
+        partly: list[str] = []
         for region, prefixes in _REGIONS.items():
             names = [name for name in moved if name.startswith(prefixes)]
             lost = [name for name in names if name in missing]
