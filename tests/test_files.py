@@ -60,3 +60,34 @@ def test_text_decodes(tmp_path: Path) -> None:
     (tmp_path / "bom").write_bytes(b"\xef\xbb\xbfH\xc3\xbcfte")
     (tmp_path / "latin").write_bytes(b"H\xfcfte")
     assert files.read_text(tmp_path / "bom") == files.read_text(tmp_path / "latin") == "Hüfte"
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "takes").mkdir()
+    link = tmp_path / "latest.glb"
+    link.symlink_to(tmp_path / "takes" / "walk.glb")
+    for text in ("first", "second"):  # the file that it names need not exist
+        with files.write_atomically(link) as temporary:
+            temporary.write_text(text)
+        assert link.is_symlink() and (tmp_path / "takes" / "walk.glb").read_text() == text
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises((InvalidInput, OSError, RuntimeError)), files.write_atomically(tmp_path / "loop"):
+        pass
+
+
+def test_the_longest_names_are_written(tmp_path: Path) -> None:
+    for name in ("n" * 251 + ".glb", "n" + "." + "s" * 253):
+        with files.write_atomically(tmp_path / name) as temporary:
+            temporary.write_text("new")
+        assert (tmp_path / name).read_text() == "new"
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    stale, fresh, other = (tmp_path / name for name in (".understudy-a.part.mp4", ".understudy-b.part.mp4", "a.part"))
+    for place in (stale, fresh, other):
+        place.write_text("half")
+    os.utime(stale, (0, 0))
+    os.utime(other, (0, 0))
+    with files.write_atomically(tmp_path / "walk.glb") as temporary:
+        temporary.write_text("new")
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted((fresh.name, other.name, "walk.glb"))

@@ -6,13 +6,27 @@ line can turn each into one sentence and a non-zero exit. Each message says what
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
+MAX_QUOTE_CHARACTERS = 200
+LONG_QUOTE_PATTERN = re.compile(
+    r"'[^']{201,}'|\"[^\"]{201,}\"|[^\s'\"]{401,}"
+)  # in quotes, or a word of a hostile file
+
+
+def shorten_quotes(message: str) -> str:
+    """The message with the middle of every long quote left out."""
+    half = MAX_QUOTE_CHARACTERS // 2 - 5
+    return LONG_QUOTE_PATTERN.sub(lambda quote: f"{quote[0][:half]} ... {quote[0][-half:]}", message)
+
 
 class UnderstudyError(Exception):
     """Base of every error raised on purpose.
+
+    A message quotes at most `MAX_QUOTE_CHARACTERS` of what it was given.
 
     Example:
         >>> try:
@@ -21,6 +35,9 @@ class UnderstudyError(Exception):
         ...     print(str(error)[:30])
         unknown: there is no such file
     """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(shorten_quotes(message))
 
 
 class InvalidInput(UnderstudyError, ValueError):

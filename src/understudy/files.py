@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from understudy.errors import BadFile, InvalidInput
 
 # One gigabyte: the largest animated characters in use are a tenth of that, and reading may need twice its size.
 MAX_FILE_BYTES = 1 << 30
+PART_PREFIX = ".understudy-"  # of temporary files; short, as names of 255 bytes are the longest that file systems take
+MAX_SUFFIX_CHARACTERS = 16
+STALE_PART_SECONDS = 3600.0  # encoders of films write every few seconds
 
 
 def read_bytes(path: str | Path, largest: int = MAX_FILE_BYTES) -> bytes:
@@ -42,19 +46,25 @@ def read_text(path: str | Path, largest: int = MAX_FILE_BYTES) -> str:
 
 
 @contextmanager
-def write_atomically(path: str | Path) -> Iterator[Path]:
+def write_atomically(path: str | Path, flush: bool = True) -> Iterator[Path]:
     """A temporary path beside `path`, renamed to `path` when the block succeeds and removed when it fails.
+
+    A symbolic link is followed. `flush` writes the content to the disk before it is renamed, so that a power failure
+    leaves the old file or the new one. Temporary files that a killed process has left in the folder are removed.
 
     with write_atomically("walk.glb") as temporary: temporary.write_bytes(data)
     """
     path = Path(path)
-    if path.is_dir():
+    target = path.resolve() if path.is_symlink() else path
+    if target.is_dir():
         raise InvalidInput(f"{path} is a folder, but the name of a file to write was expected")
-    if not path.parent.is_dir():
-        raise InvalidInput(f"cannot write {path}: there is no folder {path.parent}")
+    if not target.parent.is_dir():
+        raise InvalidInput(f"cannot write {path}: there is no folder {target.parent}")
+    _remove_stale_parts(target.parent)
+    # keeps the suffix, since encoders choose the container by it
+    suffix = target.suffix if len(target.suffix) <= MAX_SUFFIX_CHARACTERS else ""
     try:
-        # keeps the suffix, since encoders choose the container by it
-        handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=f".part{path.suffix}", dir=path.parent)
+        handle, name = tempfile.mkstemp(prefix=PART_PREFIX, suffix=f".part{suffix}", dir=target.parent)
     except OSError as error:
         raise InvalidInput(f"cannot write {path}: {error.strerror or error}") from None
     os.close(handle)
@@ -64,8 +74,25 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
         mask = os.umask(0)
         os.umask(mask)
         temporary.chmod(0o666 & ~mask)
-        temporary.replace(path)
+        if flush:
+            flush_to_disk(temporary)
+        temporary.replace(target)
     except OSError as error:  # such as a full disk: name the requested file
         raise InvalidInput(f"cannot write {path}: {error.strerror or error}") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def flush_to_disk(path: Path) -> None:
+    """Wait until the content of a file is on the disk: some milliseconds."""
+    with path.open("rb+") as handle:
+        os.fsync(handle.fileno())
+
+
+def _remove_stale_parts(folder: Path) -> None:
+    """Remove temporary files that nothing has written to for an hour: their process was killed."""
+    oldest = time.time() - STALE_PART_SECONDS
+    for place in folder.glob(f"{PART_PREFIX}*.part*"):
+        with suppress(OSError):  # it has gone meanwhile, or belongs to another user
+            if place.stat().st_mtime < oldest:
+                place.unlink()

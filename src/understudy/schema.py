@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import math
+import re
+import sys
 import tomllib
 from collections.abc import Collection, Mapping
 from typing import Any, NoReturn
 
 from understudy.errors import BadFile, spelling_hint
 
+MAX_KEY_PARTS = 64  # of a dotted key; those of our files have three
+DEEP_KEY_PATTERN = re.compile(rf"(?<![^\s\[{{,])(?:[^\s.=#,]+[ \t]*\.[ \t]*){{{MAX_KEY_PARTS}}}")
+
 
 def parse_toml(text: str, path: str, largest: int) -> dict[str, Any]:
     """The table of a text; `path` is named in errors."""
     if len(text) > largest:
         raise BadFile(path, f"should have at most {largest:,} characters, but has {len(text):,}")
+    if deep := DEEP_KEY_PATTERN.search(text):  # each part of a key is a table: megabytes for some thousand dots
+        line = text.count("\n", 0, deep.start()) + 1
+        raise BadFile(path, f"has a key of more than {MAX_KEY_PARTS} parts", f"line {line}")
     try:
         return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: also an integer of more digits than Python reads
         reason, _, where = str(error).partition(" (at ")
         raise BadFile(path, f"is not TOML: {reason[:1].lower()}{reason[1:]}", where.rstrip(")")) from None
 
@@ -87,8 +95,8 @@ class TableReader:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value of TOML is a finite number."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether a value of TOML is a finite number that a float can hold."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def format_value(value: Any) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -71,3 +74,32 @@ def test_heavy_imports_only_where_used(statement: str, allowed: tuple[str, ...])
 def test_module_runs_as_a_program() -> None:
     done = subprocess.run([sys.executable, "-m", "understudy", "--version"], capture_output=True, text=True, check=True)
     assert __version__ in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals of POSIX")
+def test_a_terminated_command_leaves_nothing_behind(tmp_path: Path) -> None:
+    out = tmp_path / "laugh.mp4"
+    command = [sys.executable, "-m", "understudy", "render", "dragon", "--clip", "happy_laugh", "-o", str(out)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as child:
+        while child.poll() is None and not list(tmp_path.iterdir()):
+            time.sleep(0.02)
+        child.send_signal(signal.SIGTERM)
+        _, err = child.communicate(timeout=60)
+    assert child.returncode == 143 and "terminated" in err and "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_errors_that_were_not_foreseen_are_one_sentence(understudy, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object, **options: object) -> None:
+        raise OverflowError("cannot convert float infinity to integer")
+
+    monkeypatch.setattr("understudy.formats.read", fail)
+    monkeypatch.setattr("understudy.cast.load", fail)
+    code, _, err = understudy("info", "lamp")
+    assert code == 1 and err.startswith(
+        "error: this failed in a way that was not foreseen: OverflowError in test_app.py"
+    )
+    assert len(err.splitlines()) == 1
+    monkeypatch.setenv("UNDERSTUDY_TRACEBACK", "1")
+    with pytest.raises(OverflowError):
+        understudy("info", "lamp")

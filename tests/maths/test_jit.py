@@ -15,8 +15,8 @@ from understudy.maths import jit
 
 READ_ONLY_MACHINE = """
 import numba.core.caching as caching, tempfile, sys
-for name in ("_InTreeCacheLocator", "_InTreeCacheLocatorFsAgnostic", "_UserWideCacheLocator", "_IPythonCacheLocator"):
-    locator = getattr(caching, name, None)
+for name in ("InTreeCacheLocator", "InTreeCacheLocatorFsAgnostic", "UserWideCacheLocator", "IPythonCacheLocator"):
+    locator = getattr(caching, name, None) or getattr(caching, f"_{name}", None)  # numba 0.62 dropped the underscore
     if locator is not None:
         locator.from_function = classmethod(lambda cls, *given: None)
 tempfile.tempdir = sys.argv[1]
@@ -57,3 +57,31 @@ def test_kernels_are_cached_where_package_and_home_cannot_be_written(tmp_path: P
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "42"
     assert list(tmp_path.rglob("*.nbi")), "the compiled code was not kept"
+    assert next(tmp_path.glob("understudy-kernels-*")).stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs owners and modes of POSIX")
+@pytest.mark.parametrize("fault", ["another owner", "others may write", "a link"])
+def test_a_cache_that_others_can_write_is_not_used(tmp_path: Path, fault: str) -> None:
+    folder = tmp_path / f"understudy-kernels-{os.getuid()}"
+    folder.mkdir(mode=0o700)
+    if fault == "another owner":
+        if os.getuid() != 0:
+            pytest.skip("only root can give a folder away")
+        os.chown(folder, 65534, 65534)
+    elif fault == "others may write":
+        folder.chmod(0o777)
+    else:
+        folder.rmdir()
+        (tmp_path / "elsewhere").mkdir()
+        folder.symlink_to(tmp_path / "elsewhere")
+    script = tmp_path / "script.py"
+    script.write_text(READ_ONLY_MACHINE)
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    done = subprocess.run(
+        [sys.executable, script, tmp_path], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0 and done.stdout.strip() == "42", done.stderr
+    assert "can be written by others" in done.stderr
+    assert not list(tmp_path.rglob("*.nbi")), "code was kept where others can plant it"
+    assert sorted(place.name for place in tmp_path.glob("understudy-kernels-*")) == [folder.name], "a folder is left"

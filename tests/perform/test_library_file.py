@@ -101,8 +101,8 @@ LABELS = '[labels]\na = ["Walk"]\n'
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("character = \n" + LABELS, "hero.toml, line 1: is not sound TOML"),
-        (HERO + "[labels]\na = [", "is not sound TOML"),
+        ("character = \n" + LABELS, "hero.toml, line 1, column 13: is not TOML"),
+        (HERO + "[labels]\na = [", "is not TOML"),
         (LABELS, "character should be a text, but is missing"),
         ("character = 3\n" + LABELS, "character should be a text, but is 3"),
         ('character = "none.glb"\n' + LABELS, "none.glb: there is no such file"),

@@ -1,8 +1,8 @@
 """The command `understudy`: its verbs, and one sentence and an exit code for every failure.
 
-Exit codes: 0 done; 1 the input cannot be used; 2 the command line is wrong; 130 interrupted. A verb lives in the module
-of its name and is imported when it is called; NumPy and everything heavier is imported inside the verbs, so that
-`--help` answers at once. `understudy completion` prints the completion script of a shell.
+Exit codes: 0 done; 1 the input cannot be used; 2 the command line is wrong; 130 interrupted; 143 terminated. A verb
+lives in the module of its name and is imported when it is called; NumPy and everything heavier is imported inside the
+verbs, so that `--help` answers at once. `understudy completion` prints the completion script of a shell.
 """
 
 from __future__ import annotations
@@ -10,19 +10,23 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import traceback
 from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
 
 import click
 from click.shell_completion import get_completion_class
 
 from understudy import __version__
-from understudy.errors import UnderstudyError, spelling_hint
+from understudy.errors import UnderstudyError, shorten_quotes, spelling_hint
 
 VERB_MODULES = {"bake": "convert", "completion": "app", "skin": "deform"}  # verbs in a module of another name
 VERBS = (
     *("demo", "studio", "info", "convert", "bake", "render", "learn", "perform", "express", "transfer"),
     *("edit", "reduce", "skin", "bench", "completion"),
 )
+TRACEBACK_VARIABLE = "UNDERSTUDY_TRACEBACK"
 
 
 class VerbGroup(click.Group):
@@ -68,9 +72,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except UnderstudyError as error:
         return _fail(str(error))
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted", err=True)
-        return 130
+    except (KeyboardInterrupt, click.Abort) as error:  # click wraps the first in the second
+        terminated = isinstance(error.__cause__ or error, Terminated)
+        click.echo("terminated" if terminated else "interrupted", err=True)
+        return 143 if terminated else 130
     except (BrokenPipeError, SystemExit):
         # click replaces standard output and exits if the reader (head, less) has closed the pipe
         if sys.stdout is out and sys.exc_info()[0] is SystemExit:
@@ -82,6 +87,23 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _fail("there is not enough memory for this")
     except OSError as error:
         return _fail(f"{error.filename or 'a file'}: {error.strerror or error}")
+    except Exception as error:
+        if os.environ.get(TRACEBACK_VARIABLE):
+            raise
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}, line {place.lineno}"
+        what = f"{type(error).__name__} in {where}: {shorten_quotes(str(error))}"
+        report = f"Please report it, with the file if you can; {TRACEBACK_VARIABLE}=1 prints the traceback"
+        return _fail(f"this failed in a way that was not foreseen: {what}. {report}")
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, as a container or a cluster sends it: whatever Ctrl+C cleans up is cleaned up."""
+
+
+def terminate(number: int, frame: FrameType | None) -> None:
+    """The handler of SIGTERM."""
+    raise Terminated
 
 
 def _fail(sentence: str) -> int:

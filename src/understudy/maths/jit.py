@@ -12,13 +12,17 @@ numba's default threading layer does not allow two Python threads in a parallel 
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import os
+import shutil
+import stat
 import sys
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -67,9 +71,32 @@ def compile_kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         try:
             return numba.njit(cache=True, **options)(function)
         except RuntimeError:  # "no locator available": numba found no writable folder
-            user = getattr(os, "getuid", int)()  # Windows has no user numbers, but a temporary folder for each user
-            folder = str(Path(tempfile.gettempdir(), f"understudy-kernels-{user}"))
+            folder = str(private_cache_folder())
             numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = folder  # type: ignore[attr-defined]
             return numba.njit(cache=True, **options)(function)
 
     return decorate
+
+
+def private_cache_folder() -> Path:
+    """A folder for compiled kernels below the system's temporary one, which no other user can write.
+
+    numba unpickles what lies in its cache, so a folder that another user made or may write is not used: kernels are
+    then compiled into a new folder, which is removed at the end.
+    """
+    user = getattr(os, "getuid", int)()  # Windows has no user numbers, but a temporary folder for each user
+    folder = Path(tempfile.gettempdir(), f"understudy-kernels-{user}")
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    status = folder.lstat()
+    others_write = os.name == "posix" and (status.st_uid != user or status.st_mode & 0o022)
+    if stat.S_ISDIR(status.st_mode) and not others_write:
+        return folder
+    warnings.warn(
+        f"{folder} belongs to another user or can be written by others, so compiled code is not kept. "
+        "Remove it, or set NUMBA_CACHE_DIR to a folder of your own.",
+        stacklevel=2,
+    )
+    own = Path(tempfile.mkdtemp(prefix="understudy-kernels-"))
+    atexit.register(shutil.rmtree, own, ignore_errors=True)
+    return own

@@ -24,7 +24,6 @@ lines of [behaviours] match a clip, the later one holds.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -50,6 +49,7 @@ from understudy.perform.library import (
     rows_of,
     times_of,
 )
+from understudy.schema import format_value, is_number, parse_toml
 
 MAX_FILE_BYTES = 1 << 20
 MAX_FILES = 1000
@@ -67,7 +67,7 @@ def read(path: str | Path, open: Opener = registry.read, rate: float | None = No
     `rate` (frames a second) overrides the one in the file.
     """
     path = Path(path)
-    text = _parse_toml(path)
+    text = parse_toml(files.read_text(path, MAX_FILE_BYTES), str(path), MAX_FILE_BYTES)
     try:
         return _LibraryReader(path, open).library(text, rate)
     except FileError:
@@ -243,20 +243,9 @@ def _rule(what: str, value: Any, labels: dict[str, None], length: float) -> Beha
 
 
 def _seconds(value: Any, what: str) -> float | None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-        raise InvalidInput(f"{what} should be seconds, but is {value!r}")
+    if value is not None and not is_number(value):
+        raise InvalidInput(f"{what} should be seconds, but is {format_value(value)}")
     return None if value is None else float(value)
-
-
-def _parse_toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(files.read_text(path, MAX_FILE_BYTES))
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"\(at (line \d+), column (\d+)\)", str(error))
-        reason = re.sub(r" \(at [^)]*\)", "", str(error))
-        raise BadFile(path, f"is not sound TOML: {reason}", line[1] if line else "at its end") from None
-    except RecursionError:
-        raise BadFile(path, "is not sound TOML: it is nested too deeply") from None
 
 
 def _text(value: Any, what: str) -> str:
