@@ -148,6 +148,9 @@ def rewritten(path: Path, header: object) -> Path:
         ("{", "is not an understudy file"),
         (b"\xff\xfe", "is not an understudy file"),
         ("[" * 100_000, "is not an understudy file"),
+        ('{"format": "understudy", "version": 1, "rate": Infinity}', "is not an understudy file"),
+        ('{"format": "understudy", "version": 1, "rate": 1e999}', "is not an understudy file"),
+        ('{"format": "understudy", "version": 1, "home": %s}' % ("9" * 400), "is not an understudy file"),
     ],
 )
 def test_foreign_headers_are_refused(tmp_path: Path, header: object, said: str) -> None:

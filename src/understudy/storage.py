@@ -142,7 +142,8 @@ def read_header(path: str | Path) -> dict[str, Any]:
             size = archive.getinfo(HEADER).file_size
             if size > MAX_HEADER_BYTES:
                 raise BadFile(path, f"has a header of {size:,} bytes, but at most {MAX_HEADER_BYTES:,} are read")
-            header = json.loads(archive.read(HEADER))
+            text = archive.read(HEADER)
+            header = json.loads(text, parse_float=_finite, parse_int=_finite_integer, parse_constant=_finite)
     except BadFile:
         raise
     except DAMAGE_ERRORS:  # the directory of a zip is at its end: without it no member can be found
@@ -157,6 +158,17 @@ def read_header(path: str | Path) -> dict[str, Any]:
             path, f"was written by a newer understudy (version {version}; this one reads up to {FORMAT_VERSION})"
         )
     return header
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(number := float(text)):
+        raise ValueError(f"{text} is not finite")
+    return number
+
+
+def _finite_integer(text: str) -> int:
+    _finite(text)
+    return int(text)
 
 
 def check_arrays(

@@ -16,7 +16,7 @@ from understudy.maths import jit
 READ_ONLY_MACHINE = """
 import numba.core.caching as caching, tempfile, sys
 for name in ("InTreeCacheLocator", "InTreeCacheLocatorFsAgnostic", "UserWideCacheLocator", "IPythonCacheLocator"):
-    locator = getattr(caching, name, None) or getattr(caching, f"_{name}", None)  # numba 0.62 dropped the underscore
+    locator = getattr(caching, name, None) or getattr(caching, f"_{name}", None)  # older numba has an underscore
     if locator is not None:
         locator.from_function = classmethod(lambda cls, *given: None)
 tempfile.tempdir = sys.argv[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from understudy.errors import BadFile
-from understudy.perform.commands import GoTo, Idle, Mix, PlayClip
+from understudy.perform.commands import GoTo, Idle, Mix, PlayClip, Transition
 from understudy.perform.script import ModelVocabulary, parse_script
 
 KNOWN = ModelVocabulary(("happy", "grumpy"), ("smile", "pout"), {"laugh": 2.0, "Armature|Walk": 1.0, "sulk@home": 3.0})
@@ -39,6 +39,8 @@ def test_names_come_back_as_the_model_writes_them() -> None:
     steps = checked(text).steps
     assert steps[0].action == PlayClip("Armature|Walk", stop=1.0)
     assert steps[1].action == GoTo("Armature|Walk@1.0")
+    change = checked(line(command='"transition"', label='"Armature|happy"')).steps[0].action
+    assert change == Transition("happy"), "the name of a clip, as info prints it"
 
 
 def test_sets_are_checked_too() -> None:

@@ -159,7 +159,7 @@ class PoseSpace:
             latents,
             features,
             segments,
-            float(header["rate"]),
+            checks.positive(header["rate"], "rate"),
             home,
             checks.positive(header.get("idle_gain", 1.0), "idle gain"),  # files of version 0.1 have none
         )

@@ -359,9 +359,13 @@ class _Checker:
         return result
 
     def label(self, name: Name) -> Name:
-        if name is not None and name not in self.known.labels:
-            self.fail(f"there is no label {name!r} in the model{_known_names(name, self.known.labels)}")
-        return name
+        """A label of the model; `Armature|Walk`, as `info` prints the clip, is the label `Walk`."""
+        if name is None or name in self.known.labels:
+            return name
+        short = name.rpartition("|")[2]
+        if short in self.known.labels:
+            return short
+        self.fail(f"there is no label {name!r} in the model{_known_names(name, self.known.labels)}")
 
     def clip(self, name: str) -> str:
         if name in self.known.clips:
