@@ -30,7 +30,7 @@ from understudy.studio import registry, uploads
 from understudy.studio.messages.message import Event, Request, id_of, parse_request, to_plain, to_wire
 from understudy.studio.messages.shell import DocumentChanged, FormatEntry, FrameDrawn, Hello, RequestDone, RequestFailed
 from understudy.studio.security import COOKIE, AccessPolicy
-from understudy.studio.session import Client, Session
+from understudy.studio.session import CURRENT_PAGE, Client, Session
 
 LOG = logging.getLogger(__name__)
 MAX_CONCURRENT_REQUESTS = 64  # requests of one page that are being handled
@@ -249,6 +249,7 @@ async def _listen(session: Session, socket: WebSocket, client: Client) -> None:
 async def answer_request(session: Session, request: Request, client: Client) -> None:
     """Handle a request, and answer it if it has an id."""
     reply: Event
+    CURRENT_PAGE.set(client)
     try:
         reply = RequestDone(request.id, to_plain(await call_handler(session, request)))
     except UnderstudyError as error:

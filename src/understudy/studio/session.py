@@ -18,6 +18,7 @@ import gc
 import secrets
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
 MAX_FRAMES_IN_FLIGHT = 2  # one being drawn and one on its way; more would only add delay
 MAX_WAITING_TEXTS = 2_000  # beyond that the page counts as lost
 SAVE_DELAY_SECONDS = 0.25  # seconds until an adjustment (the playhead) is saved; changes are saved at once
+
+
+CURRENT_PAGE: ContextVar[Client | None] = ContextVar("CURRENT_PAGE", default=None)
+"""The page whose request is being handled."""
 
 
 class Session:

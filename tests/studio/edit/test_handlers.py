@@ -355,3 +355,30 @@ def test_nonsense_is_answered_in_a_sentence_and_changes_nothing(
     sentence = str(refused.value)
     assert 10 < len(sentence) < 600 and "not foreseen" not in sentence
     assert editor.bytes == before and editor.edits()[0]["file"] == ""
+
+
+def test_a_page_cannot_end_the_drag_of_another(editor: Editor) -> None:
+    begun = editor.begin("hand.L", 0.5)
+    with editor.studio.page() as other:
+        other.ask("ping")
+        intrusions = [
+            ("editEnd", {"gesture": begun["gesture"], "commit": True}),
+            ("editBegin", {"point": point("hand.L"), "time": 0.5, "operation": "move"}),
+            ("editKey", {"time": 0.4}),
+            ("editAbandon", {}),
+        ]
+        for kind, fields in intrusions:
+            with pytest.raises(Refused, match="is being dragged in another page"):
+                other.ask(kind, **fields)
+        other.ask("editDrag", gesture=begun["gesture"], number=1, to=moved(begun, 0, 9, 0))  # ignored
+        assert editor.controller.editing.step is None
+    outcome = editor.drag(begun["gesture"], to=moved(begun, 0.0, 0.2, 0.0))
+    assert outcome["reached"]
+    assert editor.end(begun["gesture"])["changed"]
+    editor.page.ask("undo")
+
+
+def test_the_drag_of_a_page_that_has_gone_can_be_ended(editor: Editor) -> None:
+    with editor.studio.page() as other:
+        begun = other.ask("editBegin", point=point("hand.L"), time=0.5, operation="move")
+    editor.end(begun["gesture"], commit=False)

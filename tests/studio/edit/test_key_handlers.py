@@ -197,3 +197,15 @@ def test_a_project_that_is_opened_again_has_the_edit_and_its_undo(robot_file: Pa
         page.ask("undo")
         assert editor.bytes == before
         assert [each["name"] for each in editor.open()["curves"]] == ["hand.L"], "undo leaves it alone"
+
+
+def test_keys_far_beyond_the_end_are_refused_before_they_take_memory(editor: Editor) -> None:
+    editor.page.ask("editCopyPose", time=1.0)
+    for seconds in (1e5, 1e6):
+        with pytest.raises(Refused, match="keys should lie within"):
+            editor.page.ask("editPastePose", time=seconds)
+    assert editor.controller.editing.committed.key_count == 28
+    editor.page.ask("editPastePose", time=60.0)
+    assert editor.controller.editing.view.seconds == pytest.approx(60.0)
+    editor.page.ask("undo")
+    editor.controller.pose = None

@@ -11,8 +11,9 @@ import asyncio
 import functools
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -30,11 +31,11 @@ from understudy.studio.edit.reduction import ReductionJob, original_keys
 from understudy.studio.edit.suggestions import SuggestionWorker
 from understudy.studio.edit.view import CharacterView
 from understudy.studio.messages.edit import EditChanged, EditEnded, EditOutcome, EditState, MotionCurveEntry
-from understudy.studio.session import collect_and_freeze_garbage
+from understudy.studio.session import CURRENT_PAGE, collect_and_freeze_garbage
 from understudy.studio.source import ClipSource
 
 if TYPE_CHECKING:
-    from understudy.studio.session import Session
+    from understudy.studio.session import Client, Session
 
 T = TypeVar("T")
 MAX_CACHED_ANIMATIONS = 32  # curves of content files, for undo and redo
@@ -74,6 +75,7 @@ class EditController:
         self.revision = 0
         self.number = 0  # of the last drag
         self.gesture = 0  # number of the drag in progress, 0 for none
+        self.dragging_page: Client | None = None  # the page that began it
         self.last_outcome: EditOutcome | None = None  # of the last goal of a drag
         self.released: ReleasedDrag | None = None  # the last drag that was kept
         self._waiting: tuple[int, int] | None = None  # range of motion curve frames that was sent last
@@ -82,6 +84,19 @@ class EditController:
         """Run a function in the solver's thread."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._pool, functools.partial(function, *arguments))
+
+    @asynccontextmanager
+    async def changing(self) -> AsyncIterator[None]:
+        """Hold `edit_lock` for a change of the clip; `InvalidInput` while another page drags."""
+        async with self.edit_lock:
+            if self.gesture and self.is_dragged_elsewhere():
+                raise InvalidInput("this clip is being dragged in another page; wait until it is let go there")
+            yield
+
+    def is_dragged_elsewhere(self) -> bool:
+        """Whether the drag was begun by another page, which is still connected."""
+        page = self.dragging_page
+        return page is not None and page is not CURRENT_PAGE.get() and page in self.session.clients
 
     async def run_newest(self, work: Callable[[], Callable[[], None] | None]) -> None:
         """Run work after the current change; if newer work arrives before that, only the newest runs.
@@ -224,6 +239,7 @@ class EditController:
     async def keep(self, curves: Curves, note: str, entry: EditEntry | None = None) -> EditEnded:
         """Commit other curves: a content file, then one undo step. Call it with `edit_lock` held."""
         editing, entry = self.editing, entry or self.entry
+        editing.check_length(curves)
         folder = self.session.project.place("edits", "curves").parent
         file = await self.work(edit_clip.write_curves, curves, folder)
         picture = await self.work(editing.adopt, curves)

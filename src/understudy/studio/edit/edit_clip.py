@@ -51,6 +51,7 @@ from understudy.studio.messages.edit import EditChannel, EditState, MotionCurveE
 CONTENT_VERSION = 1
 CONTENT_ENDING = ".npz"
 MAX_CONTENT_BYTES = 1 << 30
+MAX_EDIT_NUMBERS = 1 << 24  # frames x columns to which keys may lengthen a clip: several arrays of 128 MB
 CONTENT_ARRAYS = ("times", "values", "segments", "before", "after")
 TIME_DIGITS = 6  # decimals of a second in key times; closer keys count as one
 
@@ -90,6 +91,14 @@ class EditedClip:
     def _seconds(self) -> float:
         """The duration: that of the clip, or longer if keys were moved beyond its end."""
         return max(float(self.animation.duration), self.committed.end - self.origin)
+
+    def check_length(self, curves: Curves) -> None:
+        """Raise `InvalidInput` where keys lie so far beyond the clip's end that an edit would take too much memory."""
+        width = sum(curve.values.shape[1] for curve in curves.curves)
+        longest = max(self._seconds(), MAX_EDIT_NUMBERS / (width * curves.rate))
+        last = curves.end - self.origin
+        if last > longest:
+            raise InvalidInput(f"keys should lie within {longest:.4g} s from the beginning, but one is at {last:.4g} s")
 
     def adopt(self, curves: Curves) -> CharacterView:
         """Replace the committed curves; a drag in progress ends."""

@@ -42,6 +42,7 @@ from understudy.studio.edit.suggestions import BlockedDrag
 from understudy.studio.edit.view import GraphEditorCurves
 from understudy.studio.messages import edit, edit_keys
 from understudy.studio.registry import creates_source, handles_request
+from understudy.studio.session import CURRENT_PAGE
 
 if TYPE_CHECKING:
     from understudy.studio.session import Session
@@ -131,7 +132,7 @@ async def begin(session: Session, request: edit.EditBegin) -> edit.EditBegun:
     editing, constraints = controller.editing, controller.constraints
     point = point_of(request.point)
     controller.suggestions.clear()
-    async with controller.edit_lock:
+    async with controller.changing():
         placement = await controller.work(
             editing.begin, point, request.time, request.operation, constraints, request.edges, request.falloff
         )
@@ -145,7 +146,7 @@ async def begin_pose(session: Session, request: edit.EditPoseBegin) -> edit.Edit
     editing, constraints = controller.editing, controller.constraints
     point, pins = point_of(request.point), [point_of(each) for each in request.pins]
     controller.suggestions.clear()
-    async with controller.edit_lock:
+    async with controller.changing():
         turning = request.operation == "turn"
         placement = await controller.work(
             editing.begin_pose, point, request.time, turning, pins, constraints, request.key
@@ -156,7 +157,7 @@ async def begin_pose(session: Session, request: edit.EditPoseBegin) -> edit.Edit
 async def _start_drag(controller: EditController, time: float, place: Array, turn: Array) -> edit.EditBegun:
     session = controller.session
     controller.number += 1
-    controller.gesture = controller.number
+    controller.gesture, controller.dragging_page = controller.number, CURRENT_PAGE.get()
     controller.source.seek(time)
     session.adjust(session.document.with_stage(time=controller.source.time, playing=False))
     controller.send(await controller.work(controller.editing.view.picture, 0, 0))
@@ -186,7 +187,7 @@ async def drag_pose(session: Session, request: edit.EditPoseDrag) -> None:
 
 async def _apply_drag(session: Session, request: edit.EditDrag | edit.EditPoseDrag, goal: DragTarget) -> None:
     controller = await controller_on_stage(session)
-    if request.gesture != controller.gesture or not controller.gesture:
+    if request.gesture != controller.gesture or not controller.gesture or controller.is_dragged_elsewhere():
         return
     editing = controller.editing
 
@@ -280,7 +281,7 @@ async def _finish_drag(session: Session, gesture: int, commit: bool) -> edit.Edi
     controller = await controller_on_stage(session)
     suggestions = controller.suggestions
     editing = controller.editing
-    async with controller.edit_lock:
+    async with controller.changing():
         # within the lock: another drag may begin while this request waits, and would be ended instead
         if gesture != controller.gesture or not gesture:
             raise InvalidInput("this drag has ended already")
@@ -332,7 +333,7 @@ def _announce_release(
 async def weigh(session: Session, request: edit.EditWeigh) -> edit.EditEnded:
     """Keep a share of the last drag, as one undo step."""
     controller = await controller_on_stage(session)
-    async with controller.edit_lock:
+    async with controller.changing():
         released = controller.last_release()
         if released is None:
             raise InvalidInput("the last change is not a drag; only the last drag has a weight")
@@ -348,7 +349,7 @@ async def accept(session: Session, request: edit.EditAcceptSuggestion) -> edit.E
     controller = await controller_on_stage(session)
     suggestions = controller.suggestions
     blocked, suggestion = suggestions.get_suggestion(request.which)
-    async with controller.edit_lock:
+    async with controller.changing():
         controller.gesture = 0
         entry = accept_suggestion(controller.entry, blocked.edit, suggestion.edit, controller.editing.origin)
         suggestions.clear()
@@ -392,7 +393,7 @@ async def solve_contact(controller: EditController, entry: EditEntry, new: Conta
     constraints = constraints_from_document(entry, editing.origin)
     contacts = tuple(goal for goal, other in zip(constraints.contacts, entry.contacts) if other.id == new.id)
     goal = Edit((), constraints.pins, contacts, (), constraints.limits, constraints.stiffness)
-    async with controller.edit_lock:
+    async with controller.changing():
         outcome = await controller.work(solve, editing.rig, editing.committed, goal)
         if not outcome.reached:
             why = "the contact cannot be kept: keys put the point in other positions"
@@ -442,7 +443,7 @@ async def hold_foot(session: Session, request: edit_keys.EditHoldFoot) -> None:
     if request.hold and not controller.state().hold_feet:
         entry = replace(entry, hold_feet=True)
     note = f"{'hold' if request.hold else 'let go'} {request.joint}"
-    async with controller.edit_lock:
+    async with controller.changing():
         released, origin = controller.last_release(), controller.editing.origin
         if request.hold or released is None or released.edit is None:
             return controller.put(entry, note)
@@ -479,7 +480,7 @@ async def limit(session: Session, request: edit_keys.EditLimit) -> None:
         return
     limit_of(new)  # raises if low is above high
     note = f"limit {request.target} {request.column}"
-    async with controller.edit_lock:
+    async with controller.changing():
         curves = controller.editing.committed
         if request.column in ("x", "y", "z") and curves.channels.slice(request.target, "rotation") is not None:
             from understudy.edit.rotation_curves import to_euler

@@ -123,7 +123,7 @@ async def abandon(session: Session, request: edit_keys.EditAbandon) -> None:
     """End a preview: go back to the committed curves."""
     controller = await controller_on_stage(session)
     editing = controller.editing
-    async with controller.edit_lock:
+    async with controller.changing():
         controller.gesture = 0
         controller.send(await controller.work(editing.cancel))
 
@@ -160,7 +160,7 @@ async def draw(session: Session, request: edit.EditSketch) -> edit.EditSketched:
 
     if request.preview:
         return await _preview_sketch(controller, lambda: solve(PREVIEW_SETTINGS))
-    async with controller.edit_lock:
+    async with controller.changing():
         job = session.jobs.run(f"sketch {point.name}", lambda progress, cancelled: solve(), "sketch")
         outcome = await job.result()
         if not same_curves(outcome.curves, editing.committed):
@@ -219,7 +219,7 @@ async def reduce_clip(session: Session, request: edit.EditReduce) -> edit.EditRe
         last.asked, last.result = asked, result
     assert result is not None
     if not request.preview:
-        async with controller.edit_lock:
+        async with controller.changing():
             await controller.keep(result.curves, f"reduce to {result.keys} keys")
     return edit.EditReduced(result.keys, result.source_keys, result.error, result.angle, result.seconds, False)
 
@@ -246,7 +246,7 @@ def _send_picture(controller: EditController, picture: CharacterView) -> None:
 
 async def _commit(controller: EditController, change: Callable[[Curves, float], Curves], note: str) -> edit.EditEnded:
     editing = controller.editing
-    async with controller.edit_lock:
+    async with controller.changing():
         try:
             curves = await controller.work(change, editing.committed, editing.origin)
         except InvalidInput:
