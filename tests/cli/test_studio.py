@@ -26,10 +26,10 @@ def test_a_port_that_is_taken(understudy, tmp_path: Path) -> None:
     assert code == 1 and f"port {port}" in err
 
 
-def test_a_damaged_project_is_refused(understudy, tmp_path: Path) -> None:
-    (tmp_path / "project.json").write_text("{")
+def test_a_project_of_a_newer_understudy_is_refused(understudy, tmp_path: Path) -> None:
+    (tmp_path / "project.json").write_text('{"version": 9}')
     code, _, err = understudy("studio", "--project", tmp_path)
-    assert code == 1 and "project.json" in err
+    assert code == 1 and "project.json" in err and "newer" in err
 
 
 def test_it_prints_its_address_and_ends_on_request(flag_file: Path, tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,9 +16,9 @@ from pathlib import Path
 import pytest
 from tests.data_folder import PROJECT
 
-from understudy.errors import BadFile, InvalidInput
-from understudy.studio.document import CharacterEntry, Document, ModelEntry, ScriptEntry
-from understudy.studio.project import Origin, Project
+from understudy.errors import InvalidInput, Unsupported
+from understudy.studio.document import CharacterEntry, Document, EditEntry, ModelEntry, ScriptEntry, TakeEntry
+from understudy.studio.project import Origin, Project, read_project, version_time
 
 WRITER = """
 import sys
@@ -49,38 +51,149 @@ def test_it_comes_back(tmp_path: Path) -> None:
     assert again.open() == hero() and again.origins == project.origins
 
 
-def test_what_nothing_names_is_cleared_away(tmp_path: Path) -> None:
-    project = Project(tmp_path)
-    project.origins = {"c1": Origin(file="files/ab/hero.glb"), "c2": Origin(file="files/old/x.glb")}
-    project.save(hero())
-    kept = ["files/ab/hero.glb", "files/ab/hero.bin", "models/m1.understudy"]
-    left = ["files/old/x.glb", "models/m2.understudy", "takes/t.npz", "exports/a.glb", ".project-x.part.json"]
-    for name in (*kept, *left):
+CONTENT = ("files/ab/hero.glb", "files/ab/hero.bin", "models/m1.understudy", "takes/t1.npz", "edits/e1.npz")
+
+
+def film(folder: Path) -> Project:
+    """A project with content of every kind, saved and closed."""
+    project = Project(folder)
+    project.origins = {"c1": Origin(file="files/ab/hero.glb")}
+    document = replace(
+        hero(),
+        takes=(TakeEntry("t1", "take 1", "c1", "t1.npz", 1.0, 60, 60.0),),
+        edits=(EditEntry("e1", "walk", "c1", "walk", "e1.npz"),),
+    )
+    for name in CONTENT:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(name.encode())
+    project.save(document)
+    return project
+
+
+def content_of(folder: Path) -> list[str]:
+    return [name for name in CONTENT if (folder / name).exists()]
+
+
+def test_what_nothing_names_goes_to_the_trash_and_comes_back(tmp_path: Path) -> None:
+    film(tmp_path)
+    saved = (tmp_path / "project.json").read_text()
+    left = ["files/old/x.glb", "models/m2.understudy", "takes/t.npz", "exports/a.glb", ".understudy-x.part.json"]
+    for name in left:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"x")
     Project(tmp_path).open()
-    assert [name for name in (*kept, *left) if (tmp_path / name).exists()] == kept
+    assert content_of(tmp_path) == list(CONTENT)
+    assert not any((tmp_path / name).exists() for name in left)
+    assert all((tmp_path / "trash" / name).exists() for name in left[:3])
+    # an older document takes the place of this one, as from a backup: nothing of the film is lost
+    Project(tmp_path).save(Document())
+    assert Project(tmp_path).open() == Document() and content_of(tmp_path) == []
+    (tmp_path / "project.json").write_text(saved)
+    Project(tmp_path).open()
+    assert content_of(tmp_path) == list(CONTENT)
+    assert (tmp_path / "takes/t1.npz").read_bytes() == b"takes/t1.npz"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "[]",
-        "{",
-        '{"version": 2}',
-        '{"version": 1, "document": 5}',
-        '{"version": 1, "document": {"name": 1}}',
-        '{"version": 1, "more": 1}',
-        "[" * 100_000,
-        "\0",
-    ],
-)
-def test_a_damaged_project_is_refused_and_stays(tmp_path: Path, text: str) -> None:
-    (tmp_path / "project.json").write_text(text)
-    with pytest.raises(BadFile, match=r"project\.json"):
+def test_the_trash_is_emptied_after_a_month(tmp_path: Path) -> None:
+    film(tmp_path)
+    for name in ("takes/old.npz", "files/old"):
+        (tmp_path / "trash" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "trash" / name).mkdir() if "files" in name else (tmp_path / "trash" / name).write_bytes(b"x")
+        os.utime(tmp_path / "trash" / name, (0, 0))
+    (tmp_path / "takes/new.npz").write_bytes(b"x")
+    os.utime(tmp_path / "takes/new.npz", (0, 0))  # recorded long ago, but thrown away now
+    Project(tmp_path).open()
+    assert [place.name for place in (tmp_path / "trash").glob("*/*")] == ["new.npz"]
+
+
+DAMAGE = [
+    "",
+    "[]",
+    "{",
+    '{"version": 0}',
+    '{"version": 1, "document": 5}',
+    '{"version": 1, "document": {"name": 1}}',
+    '{"version": 1, "more": 1}',
+    "[" * 100_000,
+    "\0",
+    "missing",
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_project_opens_as_its_last_version(tmp_path: Path, damage: str) -> None:
+    """Twice, since the second start of a studio once deleted what the first had lost sight of."""
+    project = film(tmp_path)
+    project.save(replace(Project(tmp_path).open(), name="second"))  # the first save becomes a version
+    place = tmp_path / "project.json"
+    place.unlink() if damage == "missing" else place.write_text(damage)
+    project.keep_version()  # a damaged file among the versions is passed over
+    again = Project(tmp_path)
+    document = again.open()
+    assert document.name == "film" and document.takes and again.origins
+    assert "was opened" in again.recovery and not again.is_lost
+    if damage != "missing":
+        assert [each.read_text() for each in (tmp_path / "versions").glob("damaged-*")] == [damage]
+    again.save(document)
+    later = Project(tmp_path)
+    assert later.open() == document and later.recovery == "" and content_of(tmp_path) == list(CONTENT)
+
+
+@pytest.mark.parametrize("damage", ["{", "missing"])
+def test_without_versions_all_content_stays(tmp_path: Path, damage: str) -> None:
+    film(tmp_path)
+    place = tmp_path / "project.json"
+    place.unlink() if damage == "missing" else place.write_text(damage)
+    for _ in range(2):
+        project = Project(tmp_path)
+        assert project.open() == Document() and project.is_lost and "put together" in project.recovery
+        assert content_of(tmp_path) == list(CONTENT)
+
+
+def test_a_project_of_a_newer_understudy_is_refused_and_stays(tmp_path: Path) -> None:
+    film(tmp_path)
+    (tmp_path / "project.json").write_text('{"version": 2}')
+    with pytest.raises(Unsupported, match=r"project\.json.*newer"):
         Project(tmp_path).open()
-    assert (tmp_path / "project.json").read_text() == text
+    assert (tmp_path / "project.json").read_text() == '{"version": 2}' and content_of(tmp_path) == list(CONTENT)
+
+
+def test_versions_are_kept_and_thinned_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("understudy.studio.project.VERSION_SECONDS", 0.0)
+    project = Project(tmp_path)
+    for number in range(30):
+        project.save(Document(f"film {number}"))
+    assert [read_project(each).document.name for each in project.versions()] == [f"film {n}" for n in range(28, 8, -1)]
+    for day in range(1, 29):
+        for hour in (10, 20):
+            shutil.copy(tmp_path / "project.json", tmp_path / f"versions/2020-02-{day:02}T{hour}-00-00.000000Z.json")
+    project.save(Document("another"))
+    old = [each.name for each in project.versions() if each.name.startswith("2020")]
+    assert len(old) == 28 and all("T20-" in name for name in old), "the last of each day"
+    assert version_time(tmp_path / "versions" / old[0]) == "2020-02-28 20:00 UTC"
+
+
+def test_an_unchanged_document_is_no_new_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("understudy.studio.project.VERSION_SECONDS", 0.0)
+    project = film(tmp_path)
+    for _ in range(3):
+        project.keep_version()
+    assert len(project.versions()) == 1
+
+
+def test_going_back_to_a_version_brings_its_content_back(tmp_path: Path) -> None:
+    film(tmp_path).keep_version()
+    project = Project(tmp_path)
+    project.open()
+    project.save(Document("empty"))
+    project = Project(tmp_path)
+    assert project.open().name == "empty" and content_of(tmp_path) == []
+    [version] = project.versions()
+    assert project.open_version(version.name).name == "film"
+    assert content_of(tmp_path) == list(CONTENT) and project.origins == {"c1": Origin(file="files/ab/hero.glb")}
+    for name in ("../project.json", "", "2020-01-01.json"):
+        with pytest.raises(InvalidInput, match="no such version"):
+            project.open_version(name)
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../x", "a/b", "/etc/passwd"])

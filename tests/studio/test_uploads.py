@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import random
 from pathlib import Path
 
@@ -86,6 +88,17 @@ def test_what_cannot_be_opened_leaves_nothing(studio: Studio, files: list[tuple[
     assert answer.status_code == 400 and sentence in answer.json()["sentence"]
     assert str(studio.session.folder) not in answer.text
     assert studio.session.document == before and stored(studio) == known
+
+
+def test_a_full_disk_is_one_sentence(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(place: Path) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("understudy.files.flush_to_disk", fail)
+    before = stored(studio)
+    answer = post(studio, ("walk.bvh", BVH))
+    assert answer.status_code == 400 and "cannot be stored: No space left" in answer.json()["sentence"]
+    assert stored(studio) == before
 
 
 def test_no_form_at_all(studio: Studio) -> None:

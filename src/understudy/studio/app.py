@@ -191,6 +191,8 @@ async def serve_page(session: Session, socket: WebSocket) -> None:
         return
     send_event(client, hello_event(session))
     client.tell(DocumentChanged.kind, session.document_text())
+    for greeting in session.greetings:
+        send_event(client, greeting)
     for job in session.jobs.running():
         job.tell()
     session.clients.add(client)

@@ -96,7 +96,7 @@ class HistoryFile:
     """Reads and writes the history of one project."""
 
     def __init__(self, folder: Path) -> None:
-        self._place = folder / HISTORY_FILE_NAME
+        self.place = folder / HISTORY_FILE_NAME
         self._texts: dict[int, tuple[Any, str]] = {}  # by id(): a value of the last save, and its text
 
     def save(self, history: History) -> None:
@@ -114,15 +114,15 @@ class HistoryFile:
             steps[name] = kept
         self._texts = parts.texts
         rest = json_text({"version": HISTORY_VERSION, "of": parts.digest(now), **steps})
-        with files.write_atomically(self._place) as temporary:
+        with files.write_atomically(self.place, flush=False) as temporary:
             temporary.write_text(f'{rest[:-1]},"parts":[{",".join(parts.listed)}]}}\n', encoding="utf-8")
 
     def read(self, document: Document) -> History:
         """The history that leads to a document; empty if the file cannot be read or leads to another document."""
-        if not self._place.exists():
+        if not self.place.exists():
             return History(document)
         try:
-            saved = json.loads(files.read_text(self._place, 2 * MAX_HISTORY_BYTES))
+            saved = json.loads(files.read_text(self.place, 2 * MAX_HISTORY_BYTES))
             if saved["version"] != HISTORY_VERSION:
                 return History(document)
             shared = [{} for _ in saved["parts"]]  # type: list[dict[str, Any]]

@@ -30,7 +30,7 @@ from understudy.studio.clock import StageClock
 from understudy.studio.document import Document, DocumentText, Driver, json_text
 from understudy.studio.jobs import JobQueue
 from understudy.studio.messages.message import Event, to_wire
-from understudy.studio.messages.shell import DocumentChanged, Notice
+from understudy.studio.messages.shell import DocumentChanged, Level, Notice
 from understudy.studio.project import Project
 from understudy.studio.source import PlaybackSource
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 MAX_FRAMES_IN_FLIGHT = 2  # one being drawn and one on its way; more would only add delay
 MAX_WAITING_TEXTS = 2_000  # beyond that the page counts as lost
+VERSIONS_HINT = "Earlier versions: Ctrl+K, then Versions."
 SAVE_DELAY_SECONDS = 0.25  # seconds until an adjustment (the playhead) is saved; changes are saved at once
 
 
@@ -57,6 +58,8 @@ class Session:
         self.folder = self.project.folder
         self.folders = folders or AllowedFolders()
         self.history = self.project.reopen()
+        recovery = self.project.recovery
+        self.greetings = [Notice("error", recovery, VERSIONS_HINT)] if recovery else []  # for every page that connects
         self.assets = Assets(self.project)
         self.jobs = JobQueue(self.emit)
         self.clients: set[Client] = set()
@@ -82,13 +85,22 @@ class Session:
         self.ticker.start()
         self._reviving = self._loop.create_task(self._revive())
 
+    def greet(self, level: Level, sentence: str, hint: str) -> None:
+        """Tell every page, also those that connect later."""
+        self.greetings.append(Notice(level, sentence, hint))
+        self.emit(self.greetings[-1])
+
     async def _revive(self) -> None:
-        """Make the source of the document's stage."""
+        """Make the source of the document's stage. A project that has lost its document is put together before."""
+        if self.project.is_lost:
+            from understudy.studio.shell.recovery import rebuild
+
+            await rebuild(self)
         try:
             await self.restage()
         except UnderstudyError as error:  # a missing file, for example; the rest of the project opens
             self.history.adjust(self.document.with_stage(character="", driver="rest", drives="", playing=False))
-            self.emit(Notice("error", str(error), "The project is open without it."))
+            self.greet("error", str(error), "The project is open without it.")
 
     async def stop(self) -> None:
         """Stop: jobs are cancelled, the document is saved."""

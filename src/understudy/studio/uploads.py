@@ -14,6 +14,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
+from understudy import files
 from understudy.errors import InvalidInput, UnderstudyError
 from understudy.perform.pose_model import MODEL_SUFFIX, is_model
 from understudy.studio.messages.shell import FileOpened, Notice
@@ -64,10 +65,13 @@ async def receive(session: Session, form: FormData) -> FileOpened:
         raise InvalidInput("an upload should hold at least one file")
     folder = session.project.folder / "files" / secrets.token_hex(8)
     _refuse_full(session.project.folder / "files", sum(each.size or 0 for each in uploads))
-    folder.mkdir()
     try:
+        folder.mkdir()
         names = [await _keep(folder, each) for each in uploads]
-        return await _open_all(session, folder, names)
+        return await open_uploaded(session, folder, names)
+    except OSError as error:  # a full disk, for example
+        shutil.rmtree(folder, ignore_errors=True)
+        raise InvalidInput(f"the upload cannot be stored: {error.strerror or error}") from None
     except BaseException:
         if not _is_in_document(session, folder):
             shutil.rmtree(folder, ignore_errors=True)
@@ -83,11 +87,12 @@ async def _keep(folder: Path, file: UploadFile) -> str:
     with place.open("wb") as handle:
         while block := await file.read(1 << 20):
             handle.write(block)
+    files.flush_to_disk(place)
     return name
 
 
-async def _open_all(session: Session, folder: Path, names: list[str]) -> FileOpened:
-    """Open characters first, so that clips without a character find theirs; failures are reported at the end."""
+async def open_uploaded(session: Session, folder: Path, names: list[str]) -> FileOpened:
+    """Open the files of one upload: characters first, so that clips without one find theirs; then tell of failures."""
     from understudy import formats
 
     readable = [name for name in names if formats.readable(name) or is_model(name)]

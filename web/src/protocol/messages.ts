@@ -420,6 +420,11 @@ export interface Pong {
   seconds: number;
 }
 
+/** The versions of the project, newest first. */
+export interface ProjectVersions {
+  versions: VersionEntry[];
+}
+
 /** The first error of a script, as a sentence and a line; empty and 0 if there is none. */
 export interface ScriptCheck {
   sentence: string;
@@ -491,6 +496,16 @@ export interface TakeEntry {
 /** The id of the recorded take; empty if the recording has only begun or was discarded. */
 export interface TakeRecorded {
   take: string;
+}
+
+/** An earlier version of the project: when it was saved, and how much it holds. */
+export interface VersionEntry {
+  name: string;
+  time: string;
+  characters: number;
+  models: number;
+  takes: number;
+  edits: number;
 }
 
 /** Stop a job. */
@@ -854,6 +869,12 @@ export interface OpenRequest {
   path: string;
 }
 
+/** Go back to an earlier version of the project; undo returns to the present one. */
+export interface OpenVersionRequest {
+  kind: "openVersion";
+  version: string;
+}
+
 /** The duration of thinking and reacting: 1 is the default, smaller is faster. */
 export interface PaceGameRequest {
   kind: "paceGame";
@@ -980,6 +1001,11 @@ export interface TransportRequest {
 /** Undo the last change. */
 export interface UndoRequest {
   kind: "undo";
+}
+
+/** List the earlier versions of the project. */
+export interface ListVersionsRequest {
+  kind: "versions";
 }
 
 /** The cost of the crowd, once a second. */
@@ -1175,6 +1201,7 @@ export type StudioRequest =
   | SetPointerRequest
   | NewGameRequest
   | OpenRequest
+  | OpenVersionRequest
   | PaceGameRequest
   | PerformRequest
   | PingRequest
@@ -1192,7 +1219,8 @@ export type StudioRequest =
   | StopScriptRequest
   | GiveCommandRequest
   | TransportRequest
-  | UndoRequest;
+  | UndoRequest
+  | ListVersionsRequest;
 
 export type StudioEvent =
   | CrowdStatsEvent
@@ -1256,6 +1284,7 @@ export interface Results {
   "look": null;
   "newGame": null;
   "open": FileOpened;
+  "openVersion": null;
   "paceGame": null;
   "perform": null;
   "ping": Pong;
@@ -1274,4 +1303,5 @@ export interface Results {
   "tell": null;
   "transport": null;
   "undo": null;
+  "versions": ProjectVersions;
 }

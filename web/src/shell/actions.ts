@@ -7,6 +7,7 @@ import { KEYMAPS, type Keymap, type KeymapName } from "./keymap";
 import { titleOf } from "./library_rows";
 import { stageExportItems } from "./topbar";
 import type { Transport } from "./transport";
+import { showVersions } from "./versions";
 import type { ViewDrag } from "./view_drag";
 
 export interface ShellParts {
@@ -89,7 +90,7 @@ function viewCommands({ context: { stage }, view }: ShellParts): Command[] {
 }
 
 function pageCommands({ docks, keymap, go, openFiles, openPalette, search, context }: ShellParts): Command[] {
-  const { store, connection } = context;
+  const { store, connection, notices } = context;
   const dock = (name: DockName, key: string): Command => ({
     id: `dock.${name}`,
     title: `Show or hide the ${name}`,
@@ -118,6 +119,7 @@ function pageCommands({ docks, keymap, go, openFiles, openPalette, search, conte
       enabled: () => store.canRedo,
       run: async () => void (await connection.request({ kind: "redo" })),
     },
+    { id: "page.versions", title: "Versions of the project…", run: () => showVersions(connection, notices) },
     dock("library", "t"),
     dock("panel", "n"),
     dock("timeline", "y"),

@@ -131,6 +131,41 @@ class Redo(Request):
 
 
 @dataclass(frozen=True)
+class VersionEntry:
+    """An earlier version of the project: when it was saved, and how much it holds."""
+
+    name: str
+    time: str  # for display, UTC
+    characters: int
+    models: int
+    takes: int
+    edits: int
+
+
+@dataclass(frozen=True)
+class ProjectVersions:
+    """The versions of the project, newest first."""
+
+    versions: tuple[VersionEntry, ...]
+
+
+@dataclass(frozen=True)
+class ListVersions(Request):
+    """List the earlier versions of the project."""
+
+    kind: ClassVar[str] = "versions"
+    result: ClassVar[Any] = ProjectVersions
+
+
+@dataclass(frozen=True)
+class OpenVersion(Request):
+    """Go back to an earlier version of the project; undo returns to the present one."""
+
+    kind: ClassVar[str] = "openVersion"
+    version: Name
+
+
+@dataclass(frozen=True)
 class Exported:
     """The address of the file, its name and size, and notes of what the format could not hold."""
 

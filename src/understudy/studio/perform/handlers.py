@@ -184,6 +184,8 @@ async def record(session: Session, request: perform.Record) -> perform.TakeRecor
     if request.discard:
         return perform.TakeRecorded("")
     document, id = session.document, new_id()
+    character = document.character(document.stage.character)
+    recorded = replace(recorded, character=character.name if character else "")
     name = " ".join(request.name.split()) or recording.next_name(document)
     file = f"{id}{recording.TAKE_ENDING}"
     await asyncio.to_thread(recording.write_take, recorded, session.project.place("takes", file))

@@ -28,11 +28,12 @@ MAX_TAKE_BYTES = 1 << 30
 
 @dataclass(frozen=True, eq=False)
 class RecordedTake:
-    """A recorded performance: rows (F, C) float32 at `rate`, and its labels in order of appearance."""
+    """A recorded performance: rows (F, C) float32 at `rate`, its labels in order of appearance, and its character."""
 
     rows: Array
     rate: float
     labels: tuple[str, ...]
+    character: str = ""  # the name; takes of version 0.1 have none
 
     @property
     def seconds(self) -> float:
@@ -79,7 +80,8 @@ def write_take(recorded: RecordedTake, place: Path) -> None:
     """Write a take atomically."""
     with files.write_atomically(place) as temporary, temporary.open("wb") as handle:
         labels = np.array(recorded.labels, dtype=np.str_)
-        np.savez(handle, rows=recorded.rows, rate=np.float64(recorded.rate), labels=labels)
+        character = np.array(recorded.character)
+        np.savez(handle, rows=recorded.rows, rate=np.float64(recorded.rate), labels=labels, character=character)
 
 
 def read_take(place: Path, name: str) -> RecordedTake:
@@ -91,11 +93,12 @@ def read_take(place: Path, name: str) -> RecordedTake:
             raise BadFile(name, "is larger than a take can be")
         with np.load(place, allow_pickle=False) as arrays:
             rows, rate, labels = arrays["rows"], float(arrays["rate"]), tuple(map(str, arrays["labels"]))
+            character = str(arrays["character"]) if "character" in arrays else ""
     except (OSError, KeyError, ValueError, zipfile.BadZipFile):
         raise BadFile(name, "the recording is missing or damaged") from None
     if rows.ndim != 2 or rows.dtype != np.float32 or not np.isfinite(rows).all() or not rate > 0:
         raise BadFile(name, "the recording is damaged")
-    return RecordedTake(rows, rate, labels)
+    return RecordedTake(rows, rate, labels, character)
 
 
 def clip_of(session: Session, document: Document, id: str) -> tuple[PosedRig, Clip]:

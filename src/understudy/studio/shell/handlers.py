@@ -7,11 +7,12 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from understudy.errors import InvalidInput
+from understudy.errors import FileError, InvalidInput
 from understudy.studio import export
 from understudy.studio.document import CharacterEntry, ClipEntry, StageState
+from understudy.studio.history import FIELDS_OUTSIDE_UNDO, valid_stage
 from understudy.studio.messages import shell
-from understudy.studio.project import Origin
+from understudy.studio.project import Origin, read_project, version_time
 from understudy.studio.registry import Content, creates_source, handles_request, serves_content
 from understudy.studio.shell import open_file
 from understudy.studio.shell.open_file import open_origin, without_character
@@ -153,6 +154,35 @@ async def redo(session: Session, request: shell.Redo) -> None:
     """Redo the next change."""
     if await session.redo() is None:
         raise InvalidInput("there is nothing to redo")
+
+
+@handles_request(shell.ListVersions)
+async def list_versions(session: Session, request: shell.ListVersions) -> shell.ProjectVersions:
+    """The earlier versions of the project; those that cannot be read are left out."""
+    return await asyncio.to_thread(_version_entries, session)
+
+
+def _version_entries(session: Session) -> shell.ProjectVersions:
+    entries = []
+    for place in session.project.versions():
+        try:
+            document = read_project(place).document
+        except FileError:
+            continue
+        counts = (len(each) for each in (document.characters, document.models, document.takes, document.edits))
+        entries.append(shell.VersionEntry(place.name, version_time(place), *counts))
+    return shell.ProjectVersions(tuple(entries))
+
+
+@handles_request(shell.OpenVersion)
+async def open_version(session: Session, request: shell.OpenVersion) -> None:
+    """Go back to an earlier version, as one undo step."""
+    session.project.keep_version()
+    document = await asyncio.to_thread(session.project.open_version, request.version)
+    kept = {name: getattr(session.document, name) for name in FIELDS_OUTSIDE_UNDO}
+    stage = valid_stage(session.document.stage, document)
+    session.change(replace(document, **kept | {"stage": stage}), "go back to an earlier version")
+    await session.restage()
 
 
 @handles_request(shell.Export)
