@@ -40,7 +40,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from understudy.errors import BadFile, InvalidInput, spelling_hint
 from understudy.perform.commands import CAMERA, COMMAND_KINDS, FORWARD, ClipTime, Command, PlayClip, clip_time
@@ -364,7 +364,7 @@ class _Checker:
             return name
         short = name.rpartition("|")[2]
         if short in self.known.labels:
-            return short
+            return cast(Name, short)
         self.fail(f"there is no label {name!r} in the model{_known_names(name, self.known.labels)}")
 
     def clip(self, name: str) -> str:

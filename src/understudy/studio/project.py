@@ -206,7 +206,7 @@ class Project:
         _thin_out([target, *versions])
 
     def open_version(self, name: str) -> Document:
-        """The document of a version; its content comes back from the trash, and its origins join those that are known."""
+        """The document of a version; its content comes back from the trash, and its origins join the known ones."""
         place = next((each for each in self.versions() if each.name == name), None)
         if place is None:
             raise InvalidInput("there is no such version of the project")
