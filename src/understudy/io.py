@@ -47,7 +47,8 @@ def load(source: str | Path, **options: Any) -> Any:
 
     Args:
         source: A file of a character or an animation (.glb, .gltf, .vrm, .vrma, .usd, .bvh, .asf, .amc, .c3d, .csv,
-            .obj, .npz, .curves.json), a file of something learnt (.understudy), or the name of a built-in character.
+            .fbx, .obj, .npz, .curves.json), a character with a deformer or something learnt (.understudy), or the name
+            of a built-in character.
         options: Options of the format: `scale`, metres per unit of a BVH or ASF file; `skeleton`, the ASF of an AMC
             or the avatar that plays a VRM animation.
 
@@ -67,7 +68,7 @@ def load(source: str | Path, **options: Any) -> Any:
     """
     path = Path(source)
     ending = path.suffix.lower()
-    if ending == LEARNT_ENDING or (ending == ".npz" and _is_deformer(path)):
+    if (ending == LEARNT_ENDING and not storage.holds_character(path)) or (ending == ".npz" and _is_deformer(path)):
         if options:
             raise InvalidInput(f"{path}: the option {next(iter(options))!r} does not apply to something learnt")
         return _load_learnt(path)
@@ -135,9 +136,10 @@ def _holds_bare_animations(path: Path) -> bool:
 
 
 def _write_asset(asset: Asset, path: Path) -> tuple[str, ...]:
-    """Write an asset; layered characters become joints and shapes where the format has no controls."""
+    """Write an asset; layers and deformers become joints and shapes where the format has neither."""
     from understudy.character.rig.baking import bake
     from understudy.character.rig.flatten import flatten_asset
+    from understudy.deform import playable
 
     ending = formats.ending_of(path)
     if ending == ".npz":
@@ -145,7 +147,7 @@ def _write_asset(asset: Asset, path: Path) -> tuple[str, ...]:
     layered = any(character.layers is not None for character in asset.characters)
     if layered and ending != ".curves.json":
         asset = flatten_asset(asset, shapes=ending != ".bvh")
-    return (*asset.notes, *formats.write(asset, path))
+    return (*asset.notes, *playable.write(asset, path))
 
 
 def _asset_of(thing: Moving, character: Character | None, needs_character: bool = True) -> Asset:
@@ -269,7 +271,8 @@ def _open_studio(asset: Asset, clip: str | None) -> None:
             name = asset.character().name  # with its controls, which a file would lose
         else:
             chosen = asset if clip is None else _only(asset, clip)
-            name = str(Path(folder, f"{asset.character().name or 'character'}{STUDIO_ENDING}"))
+            ending = LEARNT_ENDING if any(c.deformer for c in asset.characters) else STUDIO_ENDING
+            name = str(Path(folder, f"{asset.character().name or 'character'}{ending}"))
             _write_asset(chosen, Path(name))
         command = [sys.executable, "-m", "understudy", "studio", name, "--project", folder, "--browser"]
         subprocess.run(command, check=False)

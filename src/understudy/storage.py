@@ -36,6 +36,7 @@ from understudy.errors import BadFile, InvalidInput
 FORMAT = "understudy"
 FORMAT_VERSION = 2
 HEADER = "header.json"
+CHARACTER_KIND = "character"  # of a character with a deformer (`understudy.deform.character_file`)
 MEMBER_DATE = (1980, 1, 1, 0, 0, 0)  # of every member, so that equal content gives equal files
 NOT_OURS = "is not an understudy file, or is cut short"
 
@@ -169,6 +170,14 @@ def _finite(text: str) -> float:
 def _finite_integer(text: str) -> int:
     _finite(text)
     return int(text)
+
+
+def holds_character(path: str | Path) -> bool:
+    """Whether a file holds a character with its deformer; other files of this ending hold something learnt."""
+    try:
+        return read_header(path).get("kind") == CHARACTER_KIND
+    except BadFile:
+        return False
 
 
 def check_arrays(

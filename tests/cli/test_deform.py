@@ -11,7 +11,8 @@ from tests.deform.rigging.shapes import box, joined
 from tests.deform.tubes import tube
 from tests.judges.gltf_validator import validate
 
-from understudy import formats
+from understudy import cast, formats
+from understudy.character.rig import rig_of
 from understudy.deform import deformer, example_files
 
 
@@ -60,8 +61,25 @@ def test_fit_saves_a_deformer(understudy, tube_file: Path, tmp_path: Path) -> No
 
 def test_fit_for_gltf_prints_the_error(understudy, tube_file: Path, tmp_path: Path) -> None:
     code, out, _ = understudy("skin", "fit", tube_file, "-o", tmp_path / "x.glb", "--method", "eigenskin")
-    assert code == 0 and b"corrective shapes, rms" in out
+    assert code == 0 and b"corrective shapes keyed on 8 frames: rms" in out
     assert validate([tmp_path / "x.glb"])[0].errors == 0
+
+
+def test_fit_is_part_of_a_character(understudy, tmp_path: Path) -> None:
+    """The whole way: fitted, shown by `info`, baked, and written for others with every clip."""
+    words = ["--method", "animation-space", "--frames", "6", "--json"]
+    code, out, _ = understudy("skin", "fit", "lamp", "-o", tmp_path / "x.understudy", *words)
+    assert code == 0 and json.loads(out)["poses"] == 6
+    lamp, skinned = cast.load("lamp"), formats.read(tmp_path / "x.understudy")
+    assert {a.name for a in skinned.animations} == {a.name for a in lamp.animations}
+    code, out, _ = understudy("info", tmp_path / "x.understudy")
+    assert code == 0 and b"moved by the deformer animation-space" in out
+    code, _, _ = understudy("bake", tmp_path / "x.understudy", "-o", tmp_path / "x.npz", "--clip", "hop", "--rate", "2")
+    rig = rig_of(skinned.character())
+    played = np.load(tmp_path / "x.npz")["vertices"]
+    np.testing.assert_allclose(played, rig.vertices(rig.pose(skinned.animation("hop"), np.arange(13) / 2)), atol=1e-6)
+    code, _, err = understudy("convert", tmp_path / "x.understudy", "-o", tmp_path / "x.glb", "--clip", "hop")
+    assert code == 0 and "corrective shapes keyed on" in err
 
 
 def test_members_of_the_cast_are_examples(understudy, tmp_path: Path) -> None:
@@ -111,7 +129,9 @@ def test_methods_are_listed(understudy) -> None:
         (("compare", "none.npz", "-o", "{}/r"), "none.npz: there is no such file"),
         (("compare", "{tube}", "-o", "{}/r", "--method", "magic"), "there is no deformer 'magic'"),
         (("compare", "{tube}", "-o", "{tube}"), "is a file"),
-        (("fit", "{tube}", "-o", "{}/x.fbx", "--method", "linear"), "not written as .fbx"),
+        (("fit", "{tube}", "-o", "{}/x.bvh", "--method", "linear"), "not written as .bvh"),
+        (("fit", "dragon", "-o", "{}/x.understudy", "--frames", "2", "--method", "linear"), "layers of controls"),
+        (("fit", "lamp", "{tube}", "-o", "{}/x.understudy", "--method", "linear"), "joints that 'lamp' does not have"),
         (
             ("fit", "{tube}", "-o", "{}/x.npz", "--method", "linear", "--set", "colour=3"),
             "there is no setting 'colour'",

@@ -21,7 +21,7 @@ def test_every_format_has_its_module_and_verbs() -> None:
     endings = [ending for entry in FORMATS for ending in entry.endings]
     assert len(endings) == len(set(endings))
     for entry in FORMATS:
-        module = importlib.import_module(f"understudy.formats.{entry.module}")
+        module = importlib.import_module(f".{entry.module}", "understudy.formats")
         assert callable(getattr(module, entry.reader))
         assert not entry.writes or callable(module.write)
 

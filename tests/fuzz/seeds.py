@@ -349,6 +349,11 @@ def make_seeds(folder: Path, ending: str) -> list[Path]:
     if ending == ".npz":
         seeds.append(folder / f"ours{ending}")
         write_bake(bake(small_asset()), seeds[-1])
+    if ending == ".understudy":
+        from tests.deform.test_character_file import skinned_tube
+
+        seeds.append(folder / f"ours{ending}")
+        write(skinned_tube(), seeds[-1])
     if ending == ".c3d":
         seeds.append(folder / f"hand{ending}")
         seeds[-1].write_bytes(c3d_bytes())

@@ -19,7 +19,7 @@ from understudy.formats import FORMATS, read
 # Shares by how much can go wrong inside, and by how long one file takes: binary USD is tried in a child process first.
 COUNTS = {
     **{".glb": 4500, ".gltf": 4500, ".bvh": 3000, ".asf": 1500, ".amc": 1500, ".obj": 2000, ".csv": 1500, ".npz": 1500},
-    **{".vrm": 2500, ".vrma": 1500, ".fbx": 6000},
+    **{".vrm": 2500, ".vrma": 1500, ".fbx": 6000, ".understudy": 1000},
     **{".c3d": 1000, ".usda": 1200, ".usdc": 20, ".usdz": 10, ".usd": 10, ".curves.json": 1500},
 }
 ALL = os.environ.get("UNDERSTUDY_FUZZ") == "all"

@@ -147,6 +147,7 @@ def member_of_cast(character: Character) -> str:
         and (own.skeleton.translations == character.skeleton.translations).all()
         and own.vertex_count == character.vertex_count
         and (own.layers is None) == (character.layers is None)
+        and character.deformer is None
     )
     return character.name if same else ""
 
@@ -158,21 +159,21 @@ def _member(name: str) -> Character:
     return archive.read(arrays_file(name)).character()
 
 
-def character_to_glb(character: Character) -> bytes:
-    """A character as the bytes of a GLB."""
+def character_to_bytes(character: Character) -> bytes:
+    """A character as the bytes of a GLB, or of an .understudy file where it has a deformer."""
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder, "character.glb")
+        place = Path(folder, "character.glb" if character.deformer is None else "character.understudy")
         formats.write(Asset([character]), place)
         return place.read_bytes()
 
 
-def restore_character(member: str, glb: bytes) -> Character:
-    """The character that a file holds: the member of the cast of that name, or that of the bytes of a GLB."""
+def restore_character(member: str, content: bytes) -> Character:
+    """The character that a file holds: the member of the cast of that name, or that of `character_to_bytes`."""
     if member:
         return _member(checks.one_of(member, "cast member", MEMBERS))
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder, "character.glb")
-        place.write_bytes(glb)
+        place = Path(folder, "character.glb" if content.startswith(b"glTF") else "character.understudy")
+        place.write_bytes(content)
         return formats.read(place).character()
 
 

@@ -5,7 +5,7 @@ Animation is arrays, frames x columns; structure is a parents array; all objects
 
 from __future__ import annotations
 
-from understudy.character.asset import Asset, Character, Part
+from understudy.character.asset import Asset, BoundDeformer, Character, Part
 from understudy.character.channels import Channel, Channels
 from understudy.character.clip import Clip
 from understudy.character.controls import Controls, Lattice, RigLayers, SparseShapes
@@ -16,6 +16,7 @@ from understudy.character.skeleton import Skeleton
 
 __all__ = [
     "Asset",
+    "BoundDeformer",
     "Channel",
     "Channels",
     "Character",

@@ -3,6 +3,8 @@
 Avatar: what VRM says of a character beyond its meshes: which joint is which bone, and its expressions. The data are
 plain, so that transfer, gaze and faces can use them without knowing VRM. Bones have Unity's names (`LeftUpperArm`),
 expressions those of VRM 1 (`happy`, `aa`, `blinkLeft`), in files of VRM 0 as well.
+
+BoundDeformer: a deformer of `understudy.deform` that moves the vertices of a character in place of its skins.
 """
 
 from __future__ import annotations
@@ -11,9 +13,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from understudy import checks
 from understudy.character.clip import Clip
@@ -199,12 +202,46 @@ class Part:
     skin: SkinBinding
 
 
+class VertexDeformer(Protocol):
+    """Anything that turns transforms of joints into vertices."""
+
+    def deform(self, transforms: ArrayLike) -> Array:
+        """Vertices (F, N, 3) float32 of world_from_joint (F, B, 4, 4), in metres in the world."""
+
+
+@dataclass(frozen=True, eq=False)
+class BoundDeformer:
+    """A deformer that moves the vertices of a character in place of its skins.
+
+    Args:
+        deformer: Gives N vertices of B joints.
+        joints: Numbers (B,) of the character's joints, in the order of the deformer.
+        vertices: Numbers (V,) of the deformer's vertices, one for each vertex of the character.
+    """
+
+    deformer: VertexDeformer
+    joints: Array  # (B,)
+    vertices: Array  # (V,)
+
+    def __post_init__(self) -> None:
+        for name in ("joints", "vertices"):
+            value = checks.array(getattr(self, name), f"{name} of a deformer", (None,), np.int64)
+            object.__setattr__(self, name, value)
+
+    def deform(self, world_from_joint: Array) -> Array:
+        """(F, V, 3) float32 vertices of all joints (F, J, 4, 4) of the character."""
+        points = self.deformer.deform(world_from_joint[:, self.joints])
+        same = points.shape[1] == len(self.vertices) and (self.vertices == np.arange(len(self.vertices))).all()
+        return points if same else points[:, self.vertices]
+
+
 @dataclass(frozen=True, eq=False)
 class Character:
     """A named skeleton with zero or more parts.
 
     Vertices and triangles of the whole are those of the parts in order. A character with `layers` is moved by its
-    controls; without, by its joints and shape weights.
+    controls; without, by its joints and shape weights. With a `deformer`, joints move its vertices through that instead
+    of the skins of the parts, and the shapes are added on top.
 
     Args:
         name: Name of the character.
@@ -213,9 +250,10 @@ class Character:
         bones: Numbers (B,) of the joints that count as such where no mesh is skinned to the skeleton; None: all.
         layers: Controls that move joints, shapes and a lattice; None where there are none.
         avatar: Bones and expressions of a VRM file; None for other characters.
+        deformer: A fitted deformer, as `Skin.attach_to` binds it; None where the skins of the parts move the vertices.
 
     Raises:
-        InvalidInput: If skins, shapes or layers do not fit the skeleton and the meshes.
+        InvalidInput: If skins, shapes, layers or the deformer do not fit the skeleton and the meshes.
 
     Example:
         >>> lamp = us.load("lamp").character()
@@ -229,6 +267,7 @@ class Character:
     bones: Array | None  # (B,) joints of a skeleton without a skinned mesh; None: all of them
     layers: RigLayers | None
     avatar: Avatar | None
+    deformer: BoundDeformer | None
 
     def __init__(
         self,
@@ -238,6 +277,7 @@ class Character:
         bones: Any = None,
         layers: RigLayers | None = None,
         avatar: Avatar | None = None,
+        deformer: BoundDeformer | None = None,
     ) -> None:
         parts = tuple(parts)
         if bones is not None:
@@ -249,6 +289,7 @@ class Character:
         object.__setattr__(self, "parts", parts)
         object.__setattr__(self, "layers", layers)
         object.__setattr__(self, "avatar", avatar)
+        object.__setattr__(self, "deformer", deformer)
         shapes: dict[str, tuple[str, ...]] = {}
         for part in parts:
             if len(part.skin.weights) != len(part.mesh.vertices):
@@ -262,9 +303,21 @@ class Character:
                 raise InvalidInput(f"parts named {part.name!r} should have the same shapes")
         if layers is not None:
             layers.check_against(skeleton.names, self.vertex_count)
+        if deformer is not None:
+            self._check_deformer(deformer)
 
     def __repr__(self) -> str:
         return f"Character({self.name!r}, {len(self.joints)} joints, {self.vertex_count} vertices)"
+
+    def _check_deformer(self, deformer: BoundDeformer) -> None:
+        if self.layers is not None:
+            raise InvalidInput(f"{self.name!r} is moved by layers of controls, which have no place for a deformer")
+        checks.indices(deformer.joints, f"joints of the deformer of {self.name!r}", len(self.skeleton))
+        if len(deformer.vertices) != self.vertex_count:
+            raise InvalidInput(
+                f"the deformer of {self.name!r} should move {self.vertex_count} vertices, "
+                f"but moves {len(deformer.vertices)}"
+            )
 
     @cached_property
     def joints(self) -> Array:

@@ -93,14 +93,14 @@ def _dry_run(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
 
 def write_asset(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
     """Write an asset, or for npz its baked frames; returns notes of what the format could not hold."""
-    from understudy import formats
+    from understudy.deform import playable
 
     kind = target_ending(target, ending)
     if target != "-" and ending:
         Path(target).parent.mkdir(parents=True, exist_ok=True)
     with options.output_file(target, kind) as path:
         if kind != ".npz":
-            return formats.write(asset, path)
+            return playable.write(asset, path)
         from understudy.character.rig import bake
         from understudy.formats import npz
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -95,19 +97,23 @@ def compare_command(
 
 
 @command.command(name="fit")
-@click.argument("examples")
-@options.output(help="x.understudy for the fitted deformer, x.glb for linear blend with corrective shapes.")
+@click.argument("source", metavar="[CHARACTER] EXAMPLES")
+@click.argument("examples", required=False, metavar="")
+@options.output(help="skinned.understudy for the character with its deformer; x.glb, x.fbx for corrective shapes.")
 @click.option("--method", required=True, metavar="NAME", help="Which deformer; `skin methods` lists them.")
 @click.option(
     "--set", "changes", multiple=True, metavar="KEY=VALUE", help="A setting of the method; may be given several times."
 )
-@click.option("--shapes", type=click.IntRange(0, 256), default=32, show_default=True, help="At most so many in x.glb.")
+@click.option(
+    "--shapes", type=click.IntRange(0, 256), default=32, show_default=True, help="At most so many corrective shapes."
+)
 @frames
 @seed
 @options.as_json
 @options.quiet
 def fit_command(
-    examples: str,
+    source: str,
+    examples: str | None,
     output: str,
     method: str,
     changes: tuple[str, ...],
@@ -117,39 +123,71 @@ def fit_command(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Fit one method to all poses of EXAMPLES."""
+    """Fit one method to all poses of EXAMPLES, as a part of CHARACTER.
+
+    CHARACTER is a file with the joints and vertices of EXAMPLES; without it EXAMPLES is the character itself, where it
+    has one. Everything that plays the character then plays the deformer: render, bake, perform, the studio. Other
+    formats get the character with all its clips, and the deformer as corrective shapes keyed on every frame.
+    """
     from understudy import formats
-    from understudy.deform import deformer as registry
-    from understudy.deform.playable import make_playable
+    from understudy.character import Asset
+    from understudy.deform.playable import FORMATS_WITH_SHAPES, asset_of_examples, make_playable
+    from understudy.deform.skin import Skin
     from understudy.errors import Unsupported
 
-    kind = registry.method_class(method)
-    ending = Path(output).suffix.lower()
-    if ending not in (*DEFORMER_ENDINGS, ".glb", ".gltf"):
-        able = ", ".join((*DEFORMER_ENDINGS, ".glb", ".gltf"))
+    ending = formats.ending_of(output)
+    if ending not in (*DEFORMER_ENDINGS, *FORMATS_WITH_SHAPES):
+        able = ", ".join((*DEFORMER_ENDINGS, *FORMATS_WITH_SHAPES))
         raise Unsupported(output, f"a deformer is not written as {ending or 'this'}; written are: {able}")
+    skin = Skin(method, seed=seed)
+    skin = Skin(method, seed=seed, **(settings_from(type(skin.method_settings), changes) or {}))
     silent = quiet or as_json
-    found, notes = read_examples(examples, frames, silent)
-    settings = settings_from(kind.Settings, changes)
+    asset = options.open_input(source) if examples is not None or is_character(source) else None
+    character = _with_mesh(asset, None) if asset is not None and ending != ".npz" else None
+    still = character.shapes if character is not None else {}
+    found, notes = read_examples(examples or source, frames, silent, still)
+    if still:
+        notes.append("the shapes of the character are at rest in the examples, and play on top of the deformer")
     with options.progress(f"fitting {method}", silent, counted=False) as progress:
-        deformer = kind.fit(found, settings, seed, progress)
-    facts: dict[str, Any] = {"output": output, "method": method, "poses": len(found), **fit_errors(deformer, found)}
-    if ending in DEFORMER_ENDINGS:
-        registry.save(deformer, output, {"seed": seed})
-    else:
-        played = make_playable(deformer, found, Path(output).stem, shapes)
+        skin.fit(found, progress)
+    facts: dict[str, Any] = {"output": output, "method": method, "poses": len(found)}
+    facts |= fit_errors(skin.deformer_, found)
+    if character is not None and asset is not None:
+        skinned = skin.attach_to(character)
+        characters = [skinned if one is character else one for one in asset.characters]
+        asset = Asset(characters, asset.clips, asset.curves, (), asset.format)
+    elif ending in FORMATS_WITH_SHAPES:
+        asset, more = asset_of_examples(skin.deformer_, found, Path(output).stem)
+        notes += more
+    if ending in FORMATS_WITH_SHAPES:
+        assert asset is not None
+        with options.progress("keying corrective shapes", silent) as progress:
+            played = make_playable(asset, shapes, progress=progress)
         notes = [*notes, *played.notes, *formats.write(played.asset, output)]
-        facts |= {"shapes": played.shapes, "gltf_rms_mm": 1000 * played.rms, "gltf_worst_mm": 1000 * played.worst}
+        facts |= {"shapes": played.shapes, "frames": played.frames}
+        facts |= {"shapes_rms_mm": 1000 * played.rms, "shapes_worst_mm": 1000 * played.worst, "loss": played.loss}
+    elif character is not None and asset is not None:
+        notes += formats.write(asset, output)
+    else:
+        skin.save(output)
     if as_json:
         options.echo_json({**facts, "notes": notes})
         return
     options.echo_notes(notes, quiet)
-    click.echo(f"{method}: rms {facts['rms_mm']:.4g} mm, worst {facts['worst_mm']:.4g} mm over {len(found)} poses")
-    if "shapes" in facts:
-        click.echo(
-            f"as glTF: {facts['shapes']} corrective shapes, rms {facts['gltf_rms_mm']:.4g} mm, "
-            f"worst {facts['gltf_worst_mm']:.4g} mm from the deformer"
-        )
+    click.echo(
+        f"{method}: rms {facts['rms_mm']:.4g} mm, worst {facts['worst_mm']:.4g} mm over the {len(found)} poses that it "
+        "was fitted to; `skin compare` measures others"
+    )
+    if "loss" in facts:
+        click.echo(f"{output}: {facts['loss']}")
+
+
+def is_character(source: str) -> bool:
+    """Whether examples are a character in a file or of the cast, and not arrays, a folder or built-in truth."""
+    from understudy.deform.example_files import BUILT_IN_SOURCES
+
+    path = Path(source)
+    return not path.is_dir() and path.suffix.lower() != ".npz" and (path.exists() or source not in BUILT_IN_SOURCES)
 
 
 @command.command(name="auto")
@@ -208,12 +246,14 @@ def methods_command(as_json: bool) -> None:
         click.echo(f"{name:<22} {kind.paper}")
 
 
-def read_examples(source: str, frames: int | None, quiet: bool) -> tuple[Examples, list[str]]:
-    """Examples and notes, with a bar while they are read or solved."""
+def read_examples(
+    source: str, frames: int | None, quiet: bool, still: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> tuple[Examples, list[str]]:
+    """Examples and notes, with a bar while they are read or solved; shapes of `still` are at rest in them."""
     from understudy.deform import example_files
 
     with options.progress(f"reading {source}", quiet, counted=False) as progress:
-        return example_files.read(source, frames, progress)
+        return example_files.read(source, frames, progress, still)
 
 
 def heat_maps(result: Comparison, azimuth: float, quiet: bool) -> dict[str, bytes]:

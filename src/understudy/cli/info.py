@@ -225,6 +225,7 @@ def _character(character: Character, each_control: bool) -> dict[str, Any]:
         **_surface_facts(character),
         **_facing_facts(character),
         **_bone_facts(character),
+        **({} if character.deformer is None else {"deformer": getattr(character.deformer.deformer, "name", "other")}),
         **({"avatar": _avatar_facts(character.avatar)} if character.avatar is not None else {}),
     }
     if character.layers is None:
@@ -322,6 +323,8 @@ def _show(name: str, facts: dict[str, Any], quiet: bool) -> None:
         tall = f", {character['height']:.3g} m tall" if "height" in character else ""
         line = f"{joints}, {character['vertices']:,} vertices, {character['triangles']:,} triangles{tall}"
         click.echo(f"  character {character['name']}: {line}")
+        if "deformer" in character:
+            click.echo(f"    moved by the deformer {character['deformer']}")
         told = ", ".join(character["facing_by"]) or "assumed"
         click.echo(f"    stands along {character['up']}, looks along {character['facing']} ({told})")
         if "bone_map" in character:

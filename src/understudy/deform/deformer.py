@@ -120,6 +120,8 @@ METHODS: dict[str, str] = {
     "deformation-styles": "understudy.deform.methods.deformation_styles:DeformationStyles",
     "centres-of-rotation": "understudy.deform.methods.centres_of_rotation:CentresOfRotation",
     "neuro-enveloping": "understudy.deform.methods.neuro_enveloping:NeuroEnveloping",
+    "delta-mush": "understudy.deform.methods.delta_mush:DeltaMush",
+    "direct-delta-mush": "understudy.deform.methods.delta_mush:DirectDeltaMush",
 }
 """name -> module:class, in the order of the comparison table."""
 
@@ -149,6 +151,20 @@ def save(deformer: Deformer, path: str | Path, settings: Mapping[str, Any] | Non
     storage.write(path, header, arrays)
 
 
+def pack(deformer: Deformer, place: str, arrays: dict[str, Array]) -> dict[str, Any]:
+    """A deformer as a part of a header; its arrays are added to `arrays`, with names that begin with `place`."""
+    return {"method": deformer.name, "fields": _pack(deformer, place, arrays)}
+
+
+def unpack(header: Mapping[str, Any], place: str, arrays: Mapping[str, Array]) -> Deformer:
+    """The deformer that `pack` packed; `ValueError`, `KeyError` or `TypeError` where it is damaged."""
+    kind = method_class(header["method"])
+    result = _unpack(header["fields"], place, arrays)
+    if not isinstance(result, kind):
+        raise ValueError(f"it holds {type(result).__name__}, which is not {header['method']!r}")
+    return result
+
+
 def load(path: str | Path) -> Deformer:
     """The deformer that `save` wrote, now or in version 0.1; any other file is refused with the reason."""
     return load_with_settings(path)[0]
@@ -158,11 +174,7 @@ def load_with_settings(path: str | Path) -> tuple[Deformer, dict[str, Any]]:
     """The deformer of a file, and the settings that were saved with it."""
     try:
         header, content = _read_file(path)
-        kind = method_class(header["method"])
-        result = _unpack(header["fields"], "", content)
-        if not isinstance(result, kind):
-            raise ValueError(f"it holds {type(result).__name__}, which is not {header['method']!r}")
-        return result, dict(header.get("settings", {}))
+        return unpack(header, "", content), dict(header.get("settings", {}))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadFile(path, f"is not a saved deformer: {error}") from None
 
@@ -219,7 +231,7 @@ def _pack(value: Any, place: str, arrays: dict[str, Array]) -> Any:
     raise InvalidInput(f"{place} should be an array, a number or a word to be saved, but is {type(value).__name__}")
 
 
-def _unpack(value: Any, place: str, arrays: dict[str, Array]) -> Any:
+def _unpack(value: Any, place: str, arrays: Mapping[str, Array]) -> Any:
     if not isinstance(value, dict):
         return value
     if "array" in value:

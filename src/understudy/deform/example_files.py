@@ -16,9 +16,10 @@ into the space of the first. A part that hangs rigidly on a joint is placed by t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ MAX_POSES = 400  # poses that are read by default
 MAX_VERTICES_TIMES_POSES = 60_000_000  # 1.4 GB as float64
 MAX_FILES = 5_000  # OBJ files in a folder
 Progress = Callable[[int, int], None]
+Shaped = Mapping[str, Sequence[str]]  # names of shapes by part
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +86,13 @@ class BindSpace:
         return joints, weights / weights.sum(axis=1, keepdims=True)
 
 
-def read(source: str, frames: int | None = None, progress: Progress | None = None) -> tuple[Examples, list[str]]:
-    """The examples of a built-in name, a file or a folder, at most `frames` of them evenly spread, and notes."""
+def read(
+    source: str, frames: int | None = None, progress: Progress | None = None, still: Shaped = MappingProxyType({})
+) -> tuple[Examples, list[str]]:
+    """The examples of a built-in name, a file or a folder, at most `frames` of them evenly spread, and notes.
+
+    `still` names shapes by part, as `Character.shapes`: they are at rest in the examples of a character.
+    """
     path = Path(source)
     notes: list[str] = []
     if source in BUILT_IN_SOURCES and not path.exists():
@@ -95,7 +102,9 @@ def read(source: str, frames: int | None = None, progress: Progress | None = Non
     elif path.suffix.lower() == ".npz":
         examples, notes = _read_npz(path, frames, progress)
     else:
-        examples, notes = _read_character(path, frames, progress)
+        from understudy.cast import open_asset
+
+        examples, notes = examples_from_asset(open_asset(path), path, frames, progress, still)
     most = min(frames or MAX_POSES, max(MAX_VERTICES_TIMES_POSES // max(len(examples.rest), 1), 2))
     if len(examples) > most:
         notes.append(f"{most} of {len(examples)} poses are used, evenly spread")
@@ -283,17 +292,17 @@ def _read_obj_folder(path: Path, frames: int | None, progress: Progress | None) 
     )
 
 
-def _read_character(path: Path, frames: int | None, progress: Progress | None) -> tuple[Examples, list[str]]:
-    """Examples of a character in a file."""
-    from understudy.cast import open_asset
-
-    return examples_from_asset(open_asset(path), path, frames, progress)
-
-
 def examples_from_asset(
-    asset: Asset, path: str | Path, frames: int | None = None, progress: Progress | None = None
+    asset: Asset,
+    path: str | Path,
+    frames: int | None = None,
+    progress: Progress | None = None,
+    still: Shaped = MappingProxyType({}),
 ) -> tuple[Examples, list[str]]:
-    """Examples of the first character with animations, all of them, posed by its own rig; `path` is its file."""
+    """Examples of the first character with animations, all of them, posed by its own rig; `path` is its file.
+
+    Shapes that `still` names stay at rest.
+    """
     notes = list(asset.notes)
     moved = [(c, [a for a in asset.animations if rig_of(c).is_moved_by(a)]) for c in asset.characters if c.vertex_count]
     moved = [(character, animations) for character, animations in moved if animations]
@@ -309,6 +318,11 @@ def examples_from_asset(
     if len(rows) > most:
         notes.append(f"{most} of {len(rows)} frames of {len(clips)} animations are used, evenly spread")
         rows = rows[pick_evenly(len(rows), most)]
+    for part, names in character.shapes.items() if character.layers is None else ():
+        columns = rig.channels.slice(part, "weights")
+        assert columns is not None  # every part with shapes has its channel
+        held = columns.start + np.flatnonzero([name in still.get(part, ()) for name in names])
+        rows[:, held] = rig.rest[held]
     vertices = rig.vertices(rows)
     if len(character.joints) < 2:
         rest = rig.vertices(rig.rest[None])[0]

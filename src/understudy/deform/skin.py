@@ -1,28 +1,36 @@
 """Skin: a deformation method, fitted to examples, that turns joint transforms into vertices.
 
-The learner of the room. What it learns is a `Deformer` (`deformer_`) of one of the registered methods.
+The learner of the room. What it learns is a `Deformer` (`deformer_`) of one of the registered methods. Attached to a
+character it is a stage of the character's rig: everything that shows or writes the character plays it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from understudy.character import Character
+from understudy.character import BoundDeformer, Character
+from understudy.character.rig import rig_of
 from understudy.checks import Array
 from understudy.deform import deformer as deformers
 from understudy.deform.deformer import Deformer
 from understudy.deform.examples import Examples
+from understudy.errors import InvalidInput, join_names
 from understudy.estimator import Estimator
+
+# Of the size, rms: vertices in another order are a third of it away, another rest pose of the same body less.
+MAX_REST_DISTANCE = 0.15
 
 
 class Skin(Estimator):
     """Learns from example meshes how a mesh follows its joints.
 
-    After `fit`: `deformer_`, a `Deformer` of the method.
+    After `fit`: `deformer_`, a `Deformer` of the method, and `joint_names_`, the joints that it takes.
 
     Args:
         method: Name of the method, one of `Skin.methods()`, such as `"linear"`, `"dual"` or `"eigenskin"`.
@@ -41,6 +49,7 @@ class Skin(Estimator):
     """
 
     deformer_: Deformer
+    joint_names_: tuple[str, ...]
 
     def __init__(self, method: str = "linear", *, seed: int = 0, **settings: Any) -> None:
         kind = deformers.method_class(method)
@@ -75,6 +84,7 @@ class Skin(Estimator):
         """
         kind = deformers.method_class(self.method)
         self.deformer_ = kind.fit(examples, self.method_settings, self.seed, progress)
+        self.joint_names_ = examples.names
         return self
 
     def transform(self, world_from_joint: ArrayLike) -> Array:
@@ -91,6 +101,28 @@ class Skin(Estimator):
             NotFitted: If the skin was not fitted.
         """
         return self.deformer_.deform(world_from_joint)
+
+    def attach_to(self, character: Character) -> Character:
+        """Let this skin move the vertices of a character: every clip plays through it, shapes are added on top.
+
+        Args:
+            character: A character with the joints of the examples, by name, and their vertices, in their order.
+
+        Returns:
+            The character with the skin as its deformer; its meshes, materials and own weights are kept.
+
+        Raises:
+            InvalidInput: If the character has other joints or vertices, or is moved by layers of controls.
+            NotFitted: If the skin was not fitted.
+
+        Example:
+            >>> lamp = us.load("lamp")
+            >>> skin = us.Skin("linear", weights="artist").fit(us.Examples.read("lamp", frames=3))
+            >>> skinned = us.Asset([skin.attach_to(lamp.character())], curves=[lamp.animation("hop")])
+            >>> us.show(skinned, "hop.png", pictures=2, size=(80, 60)).name
+            'hop.png'
+        """
+        return bind_deformer(self.deformer_, self.joint_names_, character)
 
     @staticmethod
     def bind(character: Character, template: str | None = None, influences: int = 4) -> Character:
@@ -121,7 +153,7 @@ class Skin(Estimator):
         Raises:
             NotFitted: If the skin was not fitted.
         """
-        deformers.save(self.deformer_, path, {"seed": self.seed})
+        deformers.save(self.deformer_, path, {"seed": self.seed, "joints": list(self.joint_names_)})
 
     @classmethod
     def load(cls, path: str | Path) -> Skin:
@@ -141,4 +173,32 @@ class Skin(Estimator):
         fields = {} if own is None else {name: getattr(own, name) for name in own.__dataclass_fields__}
         skin = cls(deformer.name, seed=int(settings.get("seed", 0)), **fields)
         skin.deformer_ = deformer
+        skin.joint_names_ = tuple(map(str, settings.get("joints", ())))
         return skin
+
+
+def bind_deformer(deformer: Deformer, joint_names: Sequence[str], character: Character) -> Character:
+    """The character with a deformer that takes the joints of these names; see `Skin.attach_to`."""
+    if not joint_names:
+        raise InvalidInput("this skin was saved without the names of its joints; fit it again")
+    unknown = [name for name in joint_names if name not in character.skeleton]
+    if unknown:
+        raise InvalidInput(
+            f"the skin was fitted to joints that {character.name!r} does not have: {join_names(unknown)}"
+        )
+    joints = np.array([character.skeleton.index(name) for name in joint_names], np.int64)
+    rig = rig_of(replace(character, deformer=None))
+    here = rig.vertices(rig.rest[None])[0]
+    there = deformer.deform(rig.joints(rig.rest[None])[:, joints])[0]
+    if len(there) != len(here):
+        raise InvalidInput(
+            f"the skin was fitted to {len(there)} vertices, but {character.name!r} has {len(here)}; "
+            "examples should have the character's vertices, in their order"
+        )
+    apart = float(np.sqrt(((there - here) ** 2).sum(axis=1).mean()))
+    if apart > MAX_REST_DISTANCE * float(np.linalg.norm(np.ptp(here, axis=0))):
+        raise InvalidInput(
+            f"at rest the skin puts the vertices of {character.name!r} {apart:.3g} m away from where they are; "
+            "examples should have the character's vertices, in their order"
+        )
+    return replace(character, deformer=BoundDeformer(deformer, joints, np.arange(len(here))))

@@ -11,14 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from understudy import files
+from understudy import files, storage
 from understudy.character import Asset
 from understudy.errors import BadFile, FileError, InvalidInput, UnderstudyError, Unsupported
 
 
 @dataclass(frozen=True)
 class Format:
-    """One file format: `module` is its home below `understudy.formats`, `reader` the function there that reads it."""
+    """One file format: `module` is its home below `understudy.formats`, `reader` the function there that reads it.
+
+    A module that begins with a dot is of another room, which the table knows by name only.
+    """
 
     name: str
     endings: tuple[str, ...]
@@ -51,6 +54,7 @@ FORMATS = (
     Format("csv", (".csv",), "livelink", True, "ARKit / Live Link Face weights"),
     Format("obj", (".obj",), "obj", False, "Wavefront mesh"),
     Format("npz", (".npz",), "npz", False, "baked joints and vertices (made by `bake`)"),
+    Format("skinned", (".understudy",), ".deform.character_file", True, "a character with a fitted deformer"),
     Format("curves", (".curves.json",), "curves_json", True, "keyframed curves as plain text, exactly"),
 )
 
@@ -84,7 +88,7 @@ def read(path: str | Path, **options: Any) -> Asset:
     for name in given:
         if name not in entry.options:
             raise InvalidInput(f"{path}: the option {name!r} does not apply to {entry.name} files")
-    module = importlib.import_module(f"understudy.formats.{entry.module}")
+    module = importlib.import_module(f".{entry.module}", "understudy.formats")
     try:
         asset: Asset = getattr(module, entry.reader)(path, **given)
     except (BadFile, Unsupported):
@@ -100,7 +104,7 @@ def write(asset: Asset, path: str | Path) -> tuple[str, ...]:
     if not entry.writes:
         written = ", ".join(e for f in FORMATS if f.writes for e in f.endings)
         raise Unsupported(path, f"{entry.name} files are read but not written; written are: {written}")
-    module = importlib.import_module(f"understudy.formats.{entry.module}")
+    module = importlib.import_module(f".{entry.module}", "understudy.formats")
     with files.write_atomically(path) as temporary:
         try:
             notes = module.write(asset, temporary)
@@ -112,13 +116,19 @@ def write(asset: Asset, path: str | Path) -> tuple[str, ...]:
         for character in asset.characters
         if character.layers is not None
     ]
+    if entry.name != "skinned":
+        lost += [
+            f"the deformer of character {character.name!r} was lost; `us.save` and `convert` make shapes of it"
+            for character in asset.characters
+            if character.deformer is not None
+        ]
     return (*lost, *notes)
 
 
 def readable(path: str | Path) -> bool:
-    """Whether the ending is one that `read` knows."""
+    """Whether the ending is one that `read` knows; an `.understudy` file should hold a character, too."""
     try:
-        format_of(path)
+        entry = format_of(path)
     except UnderstudyError:
         return False
-    return True
+    return entry.name != "skinned" or not Path(path).is_file() or storage.holds_character(path)

@@ -54,7 +54,7 @@ def largest_eigenvector(m: Array, vectors: Array) -> int:
 
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")
-def _rotation_from_covariance(h: Array, r: Array) -> None:
+def rotation_from_covariance(h: Array, r: Array) -> None:
     """r (3, 3) = the rotation that h (3, 3) = sum a b^T asks for [Horn 1987]."""
     n, vectors = np.zeros((4, 4)), np.zeros((4, 4))
     n[0, 0] = h[0, 0] + h[1, 1] + h[2, 2]
@@ -98,7 +98,7 @@ def fit_rigid_single(a: Array, b: Array, r: Array, t: Array) -> None:
         angle = atan2(h[0, 1] - h[1, 0], h[0, 0] + h[1, 1])
         r[0, 0], r[0, 1], r[1, 0], r[1, 1] = cos(angle), -sin(angle), sin(angle), cos(angle)
     else:
-        _rotation_from_covariance(h, r)
+        rotation_from_covariance(h, r)
     for d in range(dimensions):
         t[d] = cb[d]
         for e in range(dimensions):

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from understudy import storage
 from understudy.errors import BadFile, FileError, InvalidInput
 from understudy.estimator import Estimator
 
@@ -253,8 +254,8 @@ def clip_of_rows(rig: PosedRig, name: str, rows: Array, rate: float, labels: Ite
 
 
 def is_model(path: str | Path) -> bool:
-    """Whether a path has the suffix of a model file."""
-    return Path(path).suffix.lower() == MODEL_SUFFIX
+    """Whether a path has the suffix of a model file, and is not a character with a deformer, which has the same."""
+    return Path(path).suffix.lower() == MODEL_SUFFIX and not storage.holds_character(path)
 
 
 def open_model(path: str | Path) -> ModelWithCharacter:
@@ -320,9 +321,9 @@ def fit_model(
 ) -> PerformanceModel:
     """The model of a prepared library, with its character; arguments as `training.fit_library`."""
     from understudy import cast
-    from understudy.cast import character_to_glb
+    from understudy.cast import character_to_bytes
     from understudy.perform.training import fit_library
 
     name = library.origin if library.origin in cast.names() else ""
-    embedded = b"" if name else character_to_glb(library.character)
+    embedded = b"" if name else character_to_bytes(library.character)
     return fit_library(library, settings, progress, workers, mapper, kept, cast=name, embedded=embedded)

@@ -131,6 +131,7 @@ def write_asset(
     """A character with animations as a file; layers become joints and shapes where the format has no layers."""
     from understudy import formats
     from understudy.character.rig import flatten_asset
+    from understudy.deform import playable
 
     dense = [each for each in animations if isinstance(each, Clip)]
     keyed = [each for each in animations if isinstance(each, Curves)]
@@ -139,7 +140,7 @@ def write_asset(
     if character.layers is not None and ending != ".curves.json":
         asset = flatten_asset(asset, shapes=ending != ".bvh", progress=progress)
     try:
-        return (*asset.notes, *formats.write(asset, place))
+        return (*asset.notes, *playable.write(asset, place, progress))
     except FileError as error:  # errors name the file without its folder and prefix
         raise type(error)(place.name.partition("-")[2] or place.name, error.reason, error.place) from None
 

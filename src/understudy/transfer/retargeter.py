@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from understudy import cast, checks, storage
-from understudy.cast import character_to_glb, member_of_cast, open_asset, restore_character
+from understudy.cast import character_to_bytes, member_of_cast, open_asset, restore_character
 from understudy.character import Asset, Character, Clip, Curves, Skeleton
 from understudy.character.body.joint_limits import Limits
 from understudy.character.body.markers import Markers
@@ -344,7 +344,7 @@ def _body_to_file(
         "poses.rotations": poses.rotations,
         **{f"skeleton.{name}": getattr(skeleton, name) for name in ("parents", "translations", "rotations", "scales")},
         **{f"markers.{name}": getattr(markers, name) for name in ("joints", "offsets", "front", "up")},
-        "character": np.frombuffer(b"" if member else character_to_glb(character), np.uint8),
+        "character": np.frombuffer(b"" if member else character_to_bytes(character), np.uint8),
     }
     return head, arrays
 
@@ -371,7 +371,7 @@ def _with_skeleton(character: Character, skeleton: Skeleton) -> Character:
     """The character of a GLB, whose numbers are float32, with the rest pose that it had before."""
     if character.skeleton.names != skeleton.names:
         raise InvalidInput(f"the character should have the joints of the pairs, but has {len(character.skeleton)}")
-    return Character(character.name, skeleton, character.parts, character.bones, character.layers, character.avatar)
+    return replace(character, skeleton=skeleton)
 
 
 def source_body(asset: Asset, source: SourceMotion) -> Body | None:

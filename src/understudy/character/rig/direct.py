@@ -1,4 +1,11 @@
-"""The direct rig of an imported character: its controls are its joints and its shape weights."""
+"""The direct rig of an imported character: its controls are its joints and its shape weights.
+
+Vertices are those of the skins. A character with a deformer has
+
+    v = deformer(joints) + skin(joints, shapes) - skin(joints, default shapes),
+
+so that the deformer is fitted to joints alone, and a face still moves.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from understudy import checks
-from understudy.character import Channel, Channels, Character, Part, kinematics
+from understudy.character import BoundDeformer, Channel, Channels, Character, Part, kinematics
 from understudy.character.rig.rig import PosedRig
 from understudy.character.skinning import blend_shapes, dual_quaternion, linear
 from understudy.checks import Array
@@ -28,6 +35,11 @@ class DirectRig(PosedRig):
         per_joint = [Channel(name, kind) for name in skeleton.names for kind in ("translation", "rotation", "scale")]
         weights = [Channel(part, "weights", names) for part, names in character.shapes.items()]
         self._channels = Channels([*per_joint, *weights])
+
+    @property
+    def is_skin(self) -> bool:
+        """Whether the skins of the parts give the vertices; a deformer gives others."""
+        return self.character.deformer is None
 
     @property
     def channels(self) -> Channels:
@@ -86,6 +98,8 @@ class DirectRig(PosedRig):
         """(F, V, 3) float32 vertices of all parts in the world for (F, C) rows."""
         values = self._rows(values)
         world_from_joint = self.joints(values)
+        if self.character.deformer is not None:
+            return self._deform(self.character.deformer, values, world_from_joint)
         result = np.empty((len(values), self.character.vertex_count, 3), np.float32)
         start = 0
         for number, part in enumerate(self.character.parts):
@@ -97,6 +111,8 @@ class DirectRig(PosedRig):
     def points(self, values: Array, vertices: Sequence[int]) -> Array:
         """(F, N, 3) float32 some vertices in the world for (F, C) rows; no others are computed."""
         values, chosen = self._rows(values), np.asarray(vertices, np.int64)
+        if self.character.deformer is not None:  # which has no way to compute only some
+            return self.vertices(values)[:, chosen]
         world_from_joint = self.joints(values)
         result = np.empty((len(values), len(chosen), 3), np.float32)
         start = 0
@@ -105,6 +121,24 @@ class DirectRig(PosedRig):
             inside = np.flatnonzero((chosen >= start) & (chosen < stop))
             if len(inside):
                 result[:, inside] = self._skin_part(number, part, values, world_from_joint, chosen[inside] - start)
+            start = stop
+        return result
+
+    def _deform(self, bound: BoundDeformer, values: Array, world_from_joint: Array) -> Array:
+        """(F, V, 3) vertices of the deformer, moved by the shapes that are not at rest."""
+        result = bound.deform(world_from_joint)
+        start = 0
+        for number, part in enumerate(self.character.parts):
+            stop = start + len(part.mesh.vertices)
+            if part.mesh.shapes is not None:
+                columns = self.channels.slice(part.name, "weights")
+                moved = np.flatnonzero((values[:, columns] != self.rest[columns]).any(axis=1))
+                still = values[moved].copy()
+                still[:, columns] = self.rest[columns]
+                shaped, plain = (
+                    self._skin_part(number, part, v, world_from_joint[moved]) for v in (values[moved], still)
+                )
+                result[moved, start:stop] += shaped - plain
             start = stop
         return result
 

@@ -62,6 +62,11 @@ class LayeredRig(PosedRig):
                 )
 
     @property
+    def is_skin(self) -> bool:
+        """No: layers of controls move the vertices."""
+        return False
+
+    @property
     def channels(self) -> Channels:
         """The controls in their order, a column each."""
         return self._channels

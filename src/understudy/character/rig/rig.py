@@ -73,6 +73,11 @@ class PosedRig(ABC):
     def rest(self) -> Array:
         """(C,) the row of the rest pose."""
 
+    @property
+    @abstractmethod
+    def is_skin(self) -> bool:
+        """Whether joints, shape weights and the skins of the parts give the vertices, as every viewer can."""
+
     @abstractmethod
     def joints(self, values: Array) -> Array:
         """world_from_joint (F, J, 4, 4) for (F, C) rows."""

@@ -284,7 +284,7 @@ def _is_analytic(rig: DirectRig, point: Point) -> bool:
     if point.vertex is None:
         return True
     part, _ = part_of(rig, point.vertex)
-    return part.skin.method == "linear" and (part.mesh.shapes is None or part.mesh.shapes.plain)
+    return rig.is_skin and part.skin.method == "linear" and (part.mesh.shapes is None or part.mesh.shapes.plain)
 
 
 def _rotation_columns(bones: JointChain, j: int) -> slice:

@@ -1,9 +1,9 @@
 """Packing: a row of a rig as the payload of one frame.
 
 A character whose controls are its joints and shape weights is sent as those (form 1), and the page skins it: a few
-kilobytes a frame. A rig with layers is sent as vertices (form 2): a quarter of a megabyte a frame for the dragon, which
-costs less than any compression would. The page computes the normals of the frames that it draws; the triangles and
-seams for that are sent once.
+kilobytes a frame. A rig with layers or a deformer is sent as vertices (form 2): a quarter of a megabyte a frame for the
+dragon, which costs less than any compression would. The page computes the normals of the frames that it draws; the
+triangles and seams for that are sent once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from understudy.character import Part
-from understudy.character.rig import LayeredRig, PosedRig
+from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.render.viewport.surface import SkinMatrices, drawable_character
 
@@ -26,7 +26,7 @@ class FramePacker:
 
     def __init__(self, rig: PosedRig) -> None:
         self.rig = rig
-        self.form = VERTICES_FORM if isinstance(rig, LayeredRig) else JOINTS_FORM
+        self.form = JOINTS_FORM if rig.is_skin else VERTICES_FORM
 
     def pack(self, row: Array) -> tuple[int, int, memoryview]:
         """a, b and the payload of a frame (see `studio.source`) for a row (C,)."""

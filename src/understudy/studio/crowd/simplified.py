@@ -53,9 +53,8 @@ class JointCrowdCharacter:
         thin = thin_parts(rig.character, wanted)
         self.vertices = np.concatenate([np.zeros(0, np.int64), *(each.vertices for each in thin)])
         character = rig.character
-        if thin:
-            parts = [each.part(each.shapes) for each in thin]
-            character = Character(character.name, character.skeleton, parts, character.bones)
+        parts = [each.part(each.shapes) for each in thin] or character.parts
+        character = Character(character.name, character.skeleton, parts, character.bones)  # a deformer is left out
         self.packer = FramePacker(DirectRig(character))
 
     def poses(self, rows: Array) -> Array:

@@ -33,10 +33,10 @@ def new_id(letter: str) -> str:
 
 async def open_origin(session: Session, origin: Origin, name: str, show: bool = True) -> FileOpened:
     """Read a file in a job, add its content to the document, and show it."""
-    if is_model(name) and not origin.cast:
+    path = Path(origin.path) if origin.path else session.project.folder / origin.file
+    if is_model(path) and not origin.cast:
         from understudy.studio.perform.handlers import open_model
 
-        path = Path(origin.path) if origin.path else session.project.folder / origin.file
         return await open_model(session, path, name, show)
     job = session.jobs.run(f"open {name}", lambda progress, cancelled: _read_asset_and_rigs(session, origin), "open")
     asset, rigs = await job.result()
