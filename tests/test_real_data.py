@@ -1,16 +1,20 @@
-"""Every file of the real data loads, or is refused with one sentence that names it; known quirks are noted."""
+"""Every file of the real data loads and bakes, or is refused with one sentence that names it; quirks are noted."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
-from tests.data_folder import DATA, data_file, data_files
+from tests.data_folder import DATA, FIELD, data_file, data_files
 
+from understudy.character import Asset
+from understudy.character.rig import bake
 from understudy.errors import BadFile, Unsupported
 from understudy.formats import read
 
-FOLDERS = sorted({path.parent for path in data_files("**/*") if path.is_file()})
+FOLDERS = sorted({path.parent for path in (*data_files("**/*"), *FIELD.glob("**/*")) if path.is_file()})
+BAKED_FRAMES = 5  # of a clip, over all of its time
 # Sound files of kinds that nothing here reads: by ending, or because their content is of another kind.
 REFUSED_ENDINGS = {".md", ".txt", ".json", ".png", ".bin", ".license", ".target", ".mhskel", ".mhw"}
 REFUSED_FILES = {
@@ -24,6 +28,7 @@ REFUSED_FILES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("folder", FOLDERS or [None], ids=lambda folder: folder.name if folder else "absent")
 def test_each_file_loads_or_is_refused_by_name(folder: Path | None) -> None:
     if folder is None:
@@ -38,6 +43,16 @@ def test_each_file_loads_or_is_refused_by_name(folder: Path | None) -> None:
         else:
             assert not expected, f"{path.name} was read"
             assert asset.characters or asset.animations
+            check_bakes(asset)
+
+
+def check_bakes(asset: Asset) -> None:
+    """First, middle and last clip; or the rest pose."""
+    names = [animation.name for animation in asset.animations] or [None]
+    for name in {names[0], names[len(names) // 2], names[-1]} if asset.characters else ():
+        seconds = 0.0 if name is None else asset.animation(name).duration
+        result = bake(asset, name, max(BAKED_FRAMES / seconds, 0.02) if seconds > 0.1 else None)
+        assert np.isfinite(result.vertices).all() and np.isfinite(result.joints).all(), name
 
 
 @pytest.mark.parametrize(

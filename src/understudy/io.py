@@ -46,11 +46,12 @@ def load(source: str | Path, **options: Any) -> Any:
     """Open a file or a built-in character.
 
     Args:
-        source: A file of a character or an animation (.glb, .gltf, .vrm, .vrma, .usd, .bvh, .asf, .amc, .c3d, .csv,
-            .fbx, .obj, .npz, .curves.json), a character with a deformer or something learnt (.understudy), or the name
-            of a built-in character.
-        options: Options of the format: `scale`, metres per unit of a BVH or ASF file; `skeleton`, the ASF of an AMC
-            or the avatar that plays a VRM animation.
+        source: A file of a character or an animation (.glb, .gltf, .vrm, .vrma, .fbx, .usd, .bvh, .asf, .amc, .c3d,
+            .csv, .obj, .npz, .curves.json), a character with a deformer or something learnt (.understudy), or the
+            name of a built-in character.
+        options: `up` and `facing`, the axes ("z", "-x") along which the character of the file stands and looks, where
+            they are known better than they are found: it is turned to +Y and +Z. `scale`, metres per unit of a BVH or
+            ASF file, a factor for other files. `skeleton`, the ASF of an AMC or the avatar that plays a VRM animation.
 
     Returns:
         An `Asset`; or for something learnt a `PoseModel`, `FaceGraph`, `Retargeter` or `Skin`.

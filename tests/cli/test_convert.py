@@ -99,3 +99,17 @@ def test_layers_in_files_of_joints_and_of_vertices(understudy, tmp_path: Path) -
 @cache
 def first_clip() -> str:
     return cast.load("dragon").animations[0].name
+
+
+def test_a_character_that_lies_is_turned_and_scaled(understudy, tmp_path: Path) -> None:
+    """Up, facing and scale are those of the file; what is written stands along +Y, looks along +Z, in metres."""
+    (tmp_path / "box.obj").write_text("v 0 0 0\nv 100 0 0\nv 0 0 300\nf 1 2 3\n")
+    words = ("--up", "z", "--facing", "-y", "--scale", "0.01")
+    code, _, _ = understudy("convert", tmp_path / "box.obj", "-o", tmp_path / "box.glb", *words)
+    assert code == 0
+    code, out, _ = understudy("bake", tmp_path / "box.obj", "-o", tmp_path / "box.npz", *words)
+    assert code == 0
+    for name in ("box.glb", "box.npz"):
+        code, out, _ = understudy("info", tmp_path / name, "--json")
+        assert json.loads(out)["characters"][0]["height"] == 3.0
+    assert understudy("convert", tmp_path / "box.obj", "-o", tmp_path / "x.glb", "--up", "w")[0] == 2

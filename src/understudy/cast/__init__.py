@@ -134,6 +134,9 @@ def open_asset(source: str | Path, **options: Any) -> Asset:
     if str(source) not in names():
         built_in = ", ".join(names())
         raise BadFile(source, f"there is no such file, and no built-in character of that name ({built_in})")
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise InvalidInput(f"the option {given[0]!r} does not apply to a built-in character")
     return load(str(source))
 
 

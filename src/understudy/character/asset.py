@@ -251,6 +251,8 @@ class Character:
         layers: Controls that move joints, shapes and a lattice; None where there are none.
         avatar: Bones and expressions of a VRM file; None for other characters.
         deformer: A fitted deformer, as `Skin.attach_to` binds it; None where the skins of the parts move the vertices.
+        facing: The axis along which it looks at rest ("+z") while it stands along +Y, where a user said so; empty where
+            `body.bone_names.find_facing` has to find it.
 
     Raises:
         InvalidInput: If skins, shapes, layers or the deformer do not fit the skeleton and the meshes.
@@ -268,6 +270,7 @@ class Character:
     layers: RigLayers | None
     avatar: Avatar | None
     deformer: BoundDeformer | None
+    facing: str
 
     def __init__(
         self,
@@ -278,6 +281,7 @@ class Character:
         layers: RigLayers | None = None,
         avatar: Avatar | None = None,
         deformer: BoundDeformer | None = None,
+        facing: str = "",
     ) -> None:
         parts = tuple(parts)
         if bones is not None:
@@ -290,6 +294,7 @@ class Character:
         object.__setattr__(self, "layers", layers)
         object.__setattr__(self, "avatar", avatar)
         object.__setattr__(self, "deformer", deformer)
+        object.__setattr__(self, "facing", facing)
         shapes: dict[str, tuple[str, ...]] = {}
         for part in parts:
             if len(part.skin.weights) != len(part.mesh.vertices):

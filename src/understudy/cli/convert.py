@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 )
 @click.option("--clip", "clips", multiple=True, metavar="NAME", help="Keep only this clip; may be given several times.")
 @options.rate
-@options.scale
+@options.placing
 @options.skeleton
 @options.source_format
 @click.option("--dry-run", is_flag=True, help="Read and say what would be written, but write nothing.")
@@ -35,7 +35,7 @@ def command(
     ending: str | None,
     clips: tuple[str, ...],
     rate: float | None,
-    scale: float | None,
+    placing: dict[str, Any],
     skeleton: str | None,
     source_format: str | None,
     dry_run: bool,
@@ -45,7 +45,7 @@ def command(
     """Convert INPUT to the format of OUT's ending. --rate bakes curves to frames at that rate."""
 
     def work(path: str, target: str) -> dict[str, Any]:
-        asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
+        asset = options.open_input(path, source_format, jobs.many, skeleton=skeleton, **placing)
         asset = flatten_layers(_choose_clips(asset, clips, rate), target_ending(target, ending), quiet or as_json)
         notes = [*asset.notes, *(_dry_run(asset, target, ending) if dry_run else write_asset(asset, target, ending))]
         if not as_json:
@@ -114,7 +114,7 @@ def write_asset(asset: Asset, target: str, ending: str | None) -> tuple[str, ...
 @options.clip
 @options.rate
 @options.character
-@options.scale
+@options.placing
 @options.skeleton
 @options.source_format
 @options.as_json
@@ -125,7 +125,7 @@ def bake_command(
     clip: str | None,
     rate: float | None,
     character: str | None,
-    scale: float | None,
+    placing: dict[str, Any],
     skeleton: str | None,
     source_format: str | None,
     as_json: bool,
@@ -140,7 +140,7 @@ def bake_command(
         from understudy.character.rig import bake
         from understudy.formats import npz
 
-        asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
+        asset = options.open_input(path, source_format, jobs.many, skeleton=skeleton, **placing)
         result = bake(asset, clip, rate, character)
         with options.output_file(target, ".npz") as place:
             npz.write_bake(result, place)

@@ -198,7 +198,7 @@ def is_character(source: str) -> bool:
     metavar="NAME",
     help="Make a new skeleton: biped, quadruped, bird, fish or lamp; the best of them for a mesh without one.",
 )
-@click.option("--facing", metavar="AXIS", help="Where the mesh looks: +z, -z, +x or -x; found by default.")
+@options.placing
 @click.option("--influences", type=click.IntRange(1, 16), default=4, show_default=True, help="Joints a vertex.")
 @click.option("--all-parts", is_flag=True, help="Bind parts that hang rigidly on a joint as well.")
 @options.character
@@ -208,7 +208,7 @@ def auto_command(
     mesh: str,
     output: str,
     template: str | None,
-    facing: str | None,
+    placing: dict[str, Any],
     influences: int,
     all_parts: bool,
     character: str | None,
@@ -219,7 +219,8 @@ def auto_command(
     from understudy import formats
     from understudy.deform.automatic_skin import automatic_asset, skin_automatically
 
-    asset = options.open_input(mesh)
+    asset = options.open_input(mesh, **placing)
+    facing = "+z" if placing["facing"] else None  # which is where it was turned to
     source = _with_mesh(asset, character)
     with options.progress("binding", quiet or as_json, counted=False) as progress:
         found = skin_automatically(source, template, facing, influences, all_parts, progress)

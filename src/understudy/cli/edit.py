@@ -38,7 +38,7 @@ SINGLE_CLIP_ENDINGS = (".bvh", ".npz")  # formats with one animation
 @click.option("--offers", is_flag=True, help="Say what would help, where an edit does not reach its goal.")
 @click.option("--strict", is_flag=True, help="Write nothing and exit with 1 where an edit does not reach its goal.")
 @click.option("--dry-run", is_flag=True, help="Do the edits and say what became of them, but write no animation.")
-@options.scale
+@options.placing
 @options.skeleton
 @options.source_format
 @options.as_json
@@ -54,7 +54,7 @@ def command(
     offers: bool,
     strict: bool,
     dry_run: bool,
-    scale: float | None,
+    placing: dict[str, Any],
     skeleton: str | None,
     source_format: str | None,
     as_json: bool,
@@ -73,7 +73,7 @@ def command(
     cast = () if other is None else options.open_input(other).characters
 
     def work(path: str, target: str) -> dict[str, Any]:
-        asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
+        asset = options.open_input(path, source_format, jobs.many, skeleton=skeleton, **placing)
         if cast:
             asset = type(asset)([*asset.characters, *cast], asset.clips, asset.curves, asset.notes, asset.format)
         edited, facts, reports = edit_asset(asset, wanted, clip, offers, quiet or as_json)

@@ -26,7 +26,7 @@ MIN_HUMAN_JOINTS = 10  # hips, and two of each limb: a body with fewer is not lo
 @click.option("--controls", is_flag=True, help="List each control of a layered character: range, rest, what it does.")
 @options.as_json
 @options.quiet
-@options.scale
+@options.placing
 @options.skeleton
 @options.source_format
 def command(
@@ -34,7 +34,7 @@ def command(
     controls: bool,
     as_json: bool,
     quiet: bool,
-    scale: float | None,
+    placing: dict[str, Any],
     skeleton: str | None,
     source_format: str | None,
 ) -> None:
@@ -44,7 +44,7 @@ def command(
         return
     paths = options.inputs(input)
     if paths == [input]:
-        asset = options.open_input(input, source_format, scale=scale, skeleton=skeleton)
+        asset = options.open_input(input, source_format, skeleton=skeleton, **placing)
         if as_json:
             options.echo_json(summary(asset, controls))
         else:
@@ -53,7 +53,7 @@ def command(
     rows, failures = [], 0
     for path in paths:
         try:
-            asset = options.open_input(path, many=True, scale=scale, skeleton=skeleton)
+            asset = options.open_input(path, many=True, skeleton=skeleton, **placing)
             row = {"file": path, **summary(asset, controls)}
         except UnderstudyError as error:
             failures += 1

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     metavar="WHERE",
     help="Learn labels on a cluster: dask, ray, or the address of one that runs, as dask://host:8786.",
 )
-@options.scale
+@options.placing
 @options.skeleton
 @options.source_format
 @options.as_json
@@ -65,7 +65,7 @@ def command(
     sparse: bool | None,
     workers: int | None,
     cluster: str | None,
-    scale: float | None,
+    placing: dict[str, Any],
     skeleton: str | None,
     source_format: str | None,
     as_json: bool,
@@ -80,7 +80,7 @@ def command(
     """
 
     def work(path: str, target: str) -> dict[str, Any]:
-        library = open_library(path, rate, labels, source_format, jobs.many, scale=scale, skeleton=skeleton)
+        library = open_library(path, rate, labels, source_format, jobs.many, skeleton=skeleton, **placing)
         from understudy.perform.training import FitSettings
 
         began = time.perf_counter()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import sys
@@ -60,6 +61,18 @@ class Millimetres(Finite):
         return super().convert(value, param, context)
 
 
+class Axis(click.ParamType):
+    """An axis of the world: x, y or z, with or without a sign."""
+
+    name = "axis"
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
+        axis = str(value).strip().lower().removeprefix("+")
+        if axis not in ("x", "y", "z", "-x", "-y", "-z"):
+            self.fail(f"{value!r} is not one of x, y, z, -x, -y and -z", param, context)
+        return axis
+
+
 quiet = click.option("-q", "--quiet", is_flag=True, help="Print results and errors only.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 clip = click.option("--clip", metavar="NAME", help="Which clip; the first by default.")
@@ -67,24 +80,11 @@ character = click.option("--character", metavar="NAME", help="Which character of
 rate = click.option(
     "--rate", type=Finite(0.01, 10_000), metavar="R", help="Frames a second; the clip's own by default."
 )
-scale = click.option(
-    "--scale",
-    type=Finite(1e-9, 1e9),
-    metavar="M",
-    help="Metres per unit of a BVH or ASF file; guessed by default.",
-)
 skeleton = click.option(
     "--skeleton",
     type=click.Path(dir_okay=False),
     metavar="FILE",
     help="The skeleton of an AMC file, found beside it by default; the avatar that plays a VRM animation.",
-)
-AXES = ("x", "y", "z", "-x", "-y", "-z")
-up = click.option(
-    "--up", type=click.Choice(AXES), help="The axis along which the character stands; found in the file by default."
-)
-facing = click.option(
-    "--facing", type=click.Choice(AXES), help="The axis along which the character looks; found in the file by default."
 )
 source_format = click.option(
     "--from",
@@ -92,6 +92,28 @@ source_format = click.option(
     metavar="FORMAT",
     help="The format of standard input, as in: cat x.bvh | understudy info - --from bvh",
 )
+
+
+def placing(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options --up, --facing and --scale, as one argument `placing`: options of `open_input`."""
+
+    @click.option(
+        "--up", type=Axis(), metavar="AXIS", help="The axis along which the character of the file stands; found."
+    )
+    @click.option(
+        "--facing", type=Axis(), metavar="AXIS", help="The axis along which it looks, as z or -x; found by default."
+    )
+    @click.option(
+        "--scale",
+        type=Finite(1e-9, 1e9),
+        metavar="M",
+        help="Metres per unit of a BVH or ASF file, guessed by default; a factor for files that name their unit.",
+    )
+    @functools.wraps(function)
+    def command(*arguments: Any, up: str | None, facing: str | None, scale: float | None, **others: Any) -> Any:
+        return function(*arguments, placing={"up": up, "facing": facing, "scale": scale}, **others)
+
+    return command
 
 
 def output(required: bool = True, help: str = "The file to write; - for standard output.") -> Decorator:
@@ -127,7 +149,8 @@ def open_input(name: str, source_format: str | None = None, many: bool = False, 
             name, "is a trained model, not an animation file; use `understudy perform` or `understudy express act`"
         )
     if many:
-        options = {option: value for option, value in options.items() if option in formats.format_of(name).options}
+        known = (*formats.format_of(name).options, *formats.PLACING)
+        options = {option: value for option, value in options.items() if option in known}
     return open_asset(name, **options)
 
 

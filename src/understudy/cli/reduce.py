@@ -50,7 +50,7 @@ CURVE_SETTINGS = {"keys": "poses", "rotations": "euler"}  # for editing; angles 
 @click.option("--clip", "clips", multiple=True, metavar="NAME", help="Only this clip; all of them by default.")
 @options.rate
 @click.option("--report", type=click.Path(dir_okay=False), metavar="JSON", help="Write keys, errors and times.")
-@options.scale
+@options.placing
 @options.skeleton
 @options.source_format
 @options.as_json
@@ -65,7 +65,7 @@ def command(
     clips: tuple[str, ...],
     rate: float | None,
     report: str | None,
-    scale: float | None,
+    placing: dict[str, Any],
     skeleton: str | None,
     source_format: str | None,
     as_json: bool,
@@ -77,7 +77,7 @@ def command(
     """
 
     def work(path: str, target: str) -> dict[str, Any]:
-        asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
+        asset = options.open_input(path, source_format, jobs.many, skeleton=skeleton, **placing)
         kind = target_ending(target, ending)
         settings = {
             "tolerance": 1e-3 * tolerance,

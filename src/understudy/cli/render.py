@@ -70,8 +70,6 @@ def size_option(usual: str, of_a_sheet: str) -> options.Decorator:
     show_default=True,
     help="Around the character from its front, towards its left.",
 )
-@options.up
-@options.facing
 @click.option(
     "--elevation",
     type=options.Finite(-90, 90),
@@ -125,7 +123,7 @@ def size_option(usual: str, of_a_sheet: str) -> options.Decorator:
     help="Draw N times larger and average; 2 for pictures and small sheets by default, 1 for videos.",
 )
 @click.option("--software", is_flag=True, help="Draw without OpenGL.")
-@options.scale
+@options.placing
 @options.skeleton
 @options.source_format
 @options.as_json
@@ -143,8 +141,6 @@ def command(
     centred: bool,
     captions: bool,
     azimuth: float,
-    up: str | None,
-    facing: str | None,
     elevation: float,
     target: str | None,
     zoom: float,
@@ -158,7 +154,7 @@ def command(
     trail_around: float | None,
     supersample: int | None,
     software: bool,
-    scale: float | None,
+    placing: dict[str, Any],
     skeleton: str | None,
     source_format: str | None,
     as_json: bool,
@@ -174,14 +170,12 @@ def command(
     def work(path: str, place: str) -> dict[str, Any]:
         from understudy.render import show
 
-        asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
+        asset = options.open_input(path, source_format, jobs.many, skeleton=skeleton, **placing)
         take = show.RenderTake.from_asset(asset, clip, rate, character, bones)
         drawn = _trails(take, trails, trail_vertices)
         view = show.ViewSettings(
             size=pixels,
             azimuth=math.radians(azimuth),
-            up=up,
-            facing=facing,
             elevation=math.radians(elevation),
             background=background,
             follow=False if follow is None and still else follow,

@@ -277,6 +277,7 @@ command.add_command(pose_command)
 )
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
 @click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes for a folder; all cores by default.")
+@options.placing
 @options.as_json
 @options.quiet
 def motion_command(
@@ -309,7 +310,7 @@ def motion_command(
     check_target(output, target_ending(jobs.pairs[0][1], ending), jobs.many)
     request = TransferRequest(**asked, ending=ending, report=report, many=jobs.many)
     began = time.perf_counter()
-    target = OutputTarget.open(character)
+    target = OutputTarget.open(character, request.placing)
     if target.keys(keys) is None:
         bones = find_target_bones(target, request)
         rows = _run(partial(transfer_input_by_bones, bones, request), jobs, workers, quiet or as_json)

@@ -10,7 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +59,7 @@ class TransferRequest:
     report: str | None = None
     many: bool = False
     seed: int = 0
+    placing: Mapping[str, Any] = field(default_factory=dict)  # up, facing and scale of the character
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,11 +71,11 @@ class OutputTarget:
     cast: bool
 
     @classmethod
-    def open(cls, name: str) -> OutputTarget:
+    def open(cls, name: str, placing: Mapping[str, Any] | None = None) -> OutputTarget:
         """A file or a name of the cast."""
         from understudy import cast
 
-        return cls(name, options.open_input(name), not Path(name).exists() and name in cast.names())
+        return cls(name, options.open_input(name, **(placing or {})), not Path(name).exists() and name in cast.names())
 
     def keys(self, given: str | None) -> Path | None:
         """The file of pairs: the one given, or that of the cast."""
@@ -384,7 +385,7 @@ def live_command(
     """Transfer MOTION live: standard input (`-`) as its lines arrive, or a file, played at its own speed."""
     from understudy.transfer.live import LiveRetargeter, read_live_frames
 
-    target = OutputTarget.open(character)
+    target = OutputTarget.open(character, request.placing)
     place = pairs_beside(target.keys(keys), character)
     folder = Path() if motion == "-" else Path(motion).parent
     known = {} if motion == "-" else open_motions(motion, TransferRequest(units=request.units))[1]

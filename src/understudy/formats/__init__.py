@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from understudy.formats.registry import FORMATS, Format, ending_of, format_of, read, readable, write
+from understudy.formats.registry import FORMATS, PLACING, Format, ending_of, format_of, read, readable, write
 
-__all__ = ["FORMATS", "Format", "ending_of", "format_of", "read", "readable", "write"]
+__all__ = ["FORMATS", "PLACING", "Format", "ending_of", "format_of", "read", "readable", "write"]

@@ -1,7 +1,10 @@
-"""What all formats share: guesses of unit, up axis and frame rate, distinct names, and notes on what was changed.
+"""What all formats share: guesses of unit, axes and rate, placing, distinct names, and notes on what was changed.
 
 **Guesses.** Motion-capture files leave three things unsaid: the unit of length, the up axis, and the exact frame rate.
 Each reader puts its guess into its notes, so that a user can see it and overrule it.
+
+**Placing.** What a user says of a file's axes and size is done when it is read: characters stand along +Y, look along
++Z and have the size in metres.
 
 **Names** that a file gives twice, or not at all, become distinct.
 
@@ -13,11 +16,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from understudy.character import Asset, Character, Clip, Skeleton
+from understudy.character.asset import Part
 from understudy.checks import Array
+from understudy.errors import InvalidInput
+from understudy.maths import quaternion
 
 INCH_METRES = 0.0254
 CMU_UNIT_METRES = INCH_METRES / 0.45  # the Carnegie Mellon captures count in inches over 0.45
@@ -26,6 +34,7 @@ ADULT_HEIGHT_METRES = 1.75
 BODY_HEIGHT_RANGE_METRES = (0.9, 2.6)  # from a child to a giant
 HEIGHT_PER_PATH = 0.7  # the longest path, from toes over hips to fingers, is 2.3 to 2.6 m in captured adults
 
+JOINT_KINDS = ("translation", "rotation", "euler", "scale")  # of channels
 HIGH_JOINT_NAMES = ("head", "neck", "skull")
 LOW_JOINT_NAMES = ("foot", "toe", "ankle", "heel")
 
@@ -121,6 +130,85 @@ def frame_rate(frame_time: str) -> float:
         if near:
             return float(min(near, key=lambda r: abs(r - rate)))
     return rate
+
+
+def place(asset: Asset, up: str | None = None, facing: str | None = None, scale: float | None = None) -> Asset:
+    """The asset turned and scaled, by what a user knows better than the file.
+
+    With `up` or `facing`, everything is turned so that the first character stands along +Y and looks along +Z (an
+    avatar of VRM 0 along -Z); the one that is not given is found. Animations keep their curves: a root that moves gets
+    a parent that is turned.
+
+    Args:
+        asset: What was read of a file.
+        up: The axis along which the first character stands in the file: x, y, z, -x, -y or -z.
+        facing: The axis along which it looks.
+        scale: Factor for all lengths.
+
+    Raises:
+        InvalidInput: If there is no character to turn, or it has controls.
+    """
+    from understudy.character.body.bone_names import find_facing
+    from understudy.character.rig import rig_of
+
+    if any(character.layers is not None for character in asset.characters):
+        raise InvalidInput("a character with controls cannot be turned or scaled")
+    turn = np.eye(3)
+    looks = ""
+    if up is not None or facing is not None:
+        if not asset.characters:
+            raise InvalidInput("there is no character that could be turned")
+        first = asset.characters[0]
+        looks = "-z" if first.avatar is not None and first.avatar.faces_backward else "+z"
+        turn = find_facing(rig_of(first), up, facing).axes.T
+        turn = np.diag([-1.0, 1.0, -1.0]) @ turn if looks == "-z" else turn
+    size = 1.0 if scale is None else float(scale)
+    moved = {c.target for animation in asset.animations for c in animation.channels if c.kind in JOINT_KINDS}
+    characters = [_turn_character(character, turn, size, moved, looks) for character in asset.characters]
+    clips = [_turn_markers(clip, size * turn) for clip in asset.clips]
+    return Asset(characters, clips, asset.curves, asset.notes, asset.format)
+
+
+def _turn_character(character: Character, turn: Array, size: float, moved: set[str], facing: str) -> Character:
+    """The character with its roots turned and scaled; a joint above them is added where one of them moves."""
+    skeleton, parts, bones = character.skeleton, character.parts, character.bones
+    roots = skeleton.parents < 0
+    if moved & {name for name, root in zip(skeleton.names, roots) if root}:
+        skeleton = put_joint_above(skeleton)
+        parts = tuple(Part(part.name, part.mesh, replace(part.skin, joints=part.skin.joints + 1)) for part in parts)
+        bones = None if bones is None else bones + 1
+        roots = skeleton.parents < 0
+    rotation = quaternion.from_matrix(turn)
+    translations, rotations = np.array(skeleton.translations), np.array(skeleton.rotations)
+    translations[roots] = size * translations[roots] @ turn.T
+    rotations[roots] = quaternion.multiply(rotation, rotations[roots])
+    scales = np.where(roots[:, None], size * skeleton.scales, skeleton.scales)
+    skeleton = replace(skeleton, translations=translations, rotations=rotations, scales=scales)
+    facing = facing or character.facing
+    return replace(character, skeleton=skeleton, parts=parts, bones=bones, facing=facing)
+
+
+def put_joint_above(skeleton: Skeleton, name: str = "Turn") -> Skeleton:
+    """The skeleton below one more joint, which is the first and does not move."""
+    while name in skeleton:
+        name += "_"
+    return Skeleton(
+        (name, *skeleton.names),
+        [-1, *(skeleton.parents + 1).tolist()],
+        np.concatenate([np.zeros((1, 3)), skeleton.translations]),
+        np.concatenate([np.array([quaternion.IDENTITY]), skeleton.rotations]),
+        np.concatenate([np.ones((1, 3)), skeleton.scales]),
+        skeleton.extra,
+    )
+
+
+def _turn_markers(clip: Clip, matrix: Array) -> Clip:
+    columns = clip.channels.columns_of("marker")
+    if not len(columns):
+        return clip
+    values = np.array(clip.values)
+    values[:, columns] = (values[:, columns].reshape(len(clip), -1, 3) @ matrix.T).reshape(len(clip), -1)
+    return replace(clip, values=values)
 
 
 def make_distinct(names: Iterable[str], noun: str, notes: list[str]) -> tuple[str, ...]:

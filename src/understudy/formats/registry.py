@@ -14,6 +14,9 @@ from typing import Any
 from understudy import files, storage
 from understudy.character import Asset
 from understudy.errors import BadFile, FileError, InvalidInput, UnderstudyError, Unsupported
+from understudy.formats.conventions import place
+
+PLACING = ("up", "facing", "scale")  # options of every format
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,11 @@ def format_of(path: str | Path) -> Format:
 
 
 def read(path: str | Path, **options: Any) -> Asset:
-    """Everything that a file holds. Options that the format does not know are refused; None means not given."""
+    """Everything that a file holds.
+
+    Options that the format does not know are refused; None means not given. `up`, `facing` and `scale` apply to every
+    format: see `conventions.place`. Formats that do not name their unit take `scale` as metres per unit.
+    """
     path = Path(path)
     if not path.exists():
         raise BadFile(path, "there is no such file")
@@ -85,6 +92,7 @@ def read(path: str | Path, **options: Any) -> Asset:
         raise BadFile(path, "is a folder, but a file was expected")
     entry = format_of(path)
     given = {name: value for name, value in options.items() if value is not None}
+    placing = {name: given.pop(name) for name in PLACING if name in given and name not in entry.options}
     for name in given:
         if name not in entry.options:
             raise InvalidInput(f"{path}: the option {name!r} does not apply to {entry.name} files")
@@ -95,6 +103,8 @@ def read(path: str | Path, **options: Any) -> Asset:
         raise
     except InvalidInput as error:  # a character's class refused what the file says: name the file
         raise BadFile(path, str(error)) from error
+    if placing:
+        asset = place(asset, **placing)
     return Asset(asset.characters, asset.clips, asset.curves, asset.notes, entry.name)
 
 

@@ -31,7 +31,7 @@ class ViewSettings:
     """The camera and the picture. Angles in radians; `follow` None follows a character only if it walks away.
 
     `azimuth` is counted from the front of the character, towards its left. Which way it stands and looks is found
-    (`find_facing`) where `up` and `facing`, axes such as "z" or "-x", do not say it.
+    (`find_facing`), unless `us.load` was told.
 
     The camera frames the whole take, or all of `target`: a named point, a region, a part or a joint of the character.
     `zoom` narrows the view from there. `centred` moves the camera in every frame, so that its target is in the middle:
@@ -48,8 +48,6 @@ class ViewSettings:
     target: str | None = None
     zoom: float = 1.0
     centred: bool = False
-    up: str | None = None
-    facing: str | None = None
     trails: tuple[Trail, ...] = ()  # motion trails, drawn over every picture
     trail_style: trail_drawing.TrailStyle = field(default_factory=trail_drawing.TrailStyle)
 
@@ -112,7 +110,7 @@ def video(take: RenderTake, path: str | Path, view: ViewSettings | None = None, 
 
 def cameras_of(take: RenderTake, view: ViewSettings) -> tuple[list[Camera], Floor]:
     """The camera of each frame of a take, and the floor."""
-    azimuth = view.azimuth + _stand_up(take, view)
+    azimuth = view.azimuth + _stand_up(take)
     outlines = take.outlines()
     stage = floor_of(outlines, ground=_ground_height(outlines))
     follow = _walks_away(outlines) if view.follow is None else view.follow
@@ -126,9 +124,9 @@ def cameras_of(take: RenderTake, view: ViewSettings) -> tuple[list[Camera], Floo
     return cameras, stage
 
 
-def _stand_up(take: RenderTake, view: ViewSettings) -> float:
+def _stand_up(take: RenderTake) -> float:
     """Turn a take so that its character stands along +Y; returns the angle of its front from +Z about Y, in radians."""
-    facing = take.find_facing(view.up, view.facing)
+    facing = take.find_facing()
     if facing is None:
         return 0.0
     left, up, forward = facing.axes.T

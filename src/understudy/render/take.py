@@ -90,10 +90,10 @@ class RenderTake:
         points = [poses[frame - start] for poses in self._ready]
         return points if self.turn is None else [cloud @ self.turn.T for cloud in points]
 
-    def find_facing(self, up: str | None = None, facing: str | None = None) -> Facing | None:
+    def find_facing(self) -> Facing | None:
         """Which way the first character stands and looks; None where only markers are drawn."""
         rig = next((player.rig for player in self.players if player.rig is not None), None)
-        return None if rig is None else find_facing(rig, up, facing)
+        return None if rig is None else find_facing(rig)
 
     def draw(self, frame: int) -> DrawList:
         """The draw list of one frame."""

@@ -324,7 +324,8 @@ def find_facing(rig: PosedRig, up: str | None = None, facing: str | None = None)
     Up is where the legs come from; +Y without legs. Forward is voted for by pairs of left and right joints, by the way
     from the feet to the toes, from the head to the eyes, and from the middle of the body to the head where that is in
     front of it, as in animals. Any other vote wins against the pairs: some files name the sides as an onlooker sees
-    them. Without any vote, the plane of symmetry of a skinned mesh tells the axis, and + is assumed.
+    them. Without any vote, the plane of symmetry of a skinned mesh tells the axis, and + is assumed. What a user said
+    of the character (`Character.facing`) counts before all of this.
 
     Args:
         rig: The rig, in whose rest pose the character is looked at.
@@ -337,6 +338,8 @@ def find_facing(rig: PosedRig, up: str | None = None, facing: str | None = None)
     Raises:
         InvalidInput: If `up` or `facing` is no axis, or both are along the same one.
     """
+    if up is None and facing is None and rig.character.facing:
+        up, facing = "+y", rig.character.facing
     places = rig.joints(rig.rest[None])[0, :, :3, 3]
     bones = human_bones(rig.character)
     upward = _upward(places, bones) if up is None else axis_vector(up)

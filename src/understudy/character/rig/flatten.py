@@ -23,7 +23,7 @@ The plain character of a layered one has the same joints and skins, with shapes 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -117,7 +117,7 @@ def to_plain_character(rig: LayeredRig, pieces: Sequence[PlainShape], baked: Map
         first, last = start[part.name], start[part.name] + len(part.mesh.vertices)
         parts.append(_add_part_shapes(rig, part, names, deltas[:, first:last], len(baked[part.name])))
         start[part.name] = last
-    return Character(character.name, character.skeleton, parts, character.bones, avatar=character.avatar)
+    return replace(character, parts=tuple(parts), layers=None)
 
 
 def _add_part_shapes(rig: LayeredRig, part: Part, names: list[str], deltas: Array, baked: int) -> Part:

@@ -37,6 +37,7 @@ from understudy.character.asset import (
 from understudy.character.mesh import Image
 from understudy.checks import Array
 from understudy.errors import BadFile, Unsupported
+from understudy.formats.conventions import put_joint_above
 from understudy.formats.gltf.document import GltfDocument
 from understudy.formats.gltf.json_object import JsonObject, finite_json
 from understudy.maths import quaternion
@@ -633,14 +634,7 @@ def animation_asset(asset: Asset, path: Path) -> Asset:
 
 def _turn_roots(skeleton: Skeleton) -> Skeleton:
     """The skeleton below one more joint that is turned by half a turn about Y, so that it faces +Z."""
-    name = "Turn"
-    while name in skeleton:
-        name += "_"
-    half = np.array([[0.0, 1.0, 0.0, 0.0]])
-    return Skeleton(
-        (name, *skeleton.names),
-        [-1, *(skeleton.parents + 1).tolist()],
-        np.concatenate([np.zeros((1, 3)), skeleton.translations]),
-        np.concatenate([half, skeleton.rotations]),
-        np.concatenate([np.ones((1, 3)), skeleton.scales]),
-    )
+    skeleton = put_joint_above(skeleton)
+    rotations = np.array(skeleton.rotations)
+    rotations[0] = (0.0, 1.0, 0.0, 0.0)
+    return replace(skeleton, rotations=rotations)

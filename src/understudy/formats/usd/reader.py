@@ -152,6 +152,11 @@ def read_stage(path: Path, stage: Usd.Stage) -> Asset:
     names = reading.distinct([character.name for character in characters], "character")
     characters = [Character(name, c.skeleton, c.parts, c.bones) for name, c in zip(names, characters)]
     curves = _curves(reading, groups)
+    shapes = {name for character in characters for names in character.shapes.values() for name in names}
+    for keyed in curves if characters else ():
+        if all(c.kind == "weights" and not shapes.intersection(c.columns) for c in keyed.channels):
+            reading.note("animations of shapes that no mesh has were left out: {}", keyed.name)
+            curves = [other for other in curves if other is not keyed]
     if not characters and not curves:
         raise Unsupported(path, "holds no skeleton, mesh or skeletal animation")
     return Asset(characters, (), curves, reading.notes, "usd")
