@@ -39,6 +39,8 @@ if (order.animation) {
     mixer.setTime(time)
     vrm.humanoid.update()
     vrm.scene.updateMatrixWorld(true)
+    vrm.nodeConstraintManager?.update()
+    vrm.scene.updateMatrixWorld(true)
     if (order.springs) {
       if (!matrices.length) vrm.springBoneManager.reset()
       vrm.springBoneManager.update(order.springs)

@@ -95,14 +95,15 @@ class SpringJoint:
 
 @dataclass(frozen=True)
 class SpringCollider:
-    """A ball or a capsule that swinging joints do not enter.
+    """A ball, a capsule or a plane that swinging joints do not enter.
 
     Args:
         joint: Name of the joint that carries it.
         centre: (x, y, z) in the joint's space, metres.
-        end: The other end of a capsule's axis; the centre again for a ball.
+        end: The other end of a capsule's axis; the centre again for a ball; of a plane, a point along its normal.
         radius: Metres.
         inside: Whether joints stay inside it instead.
+        is_plane: Whether it is a plane through the centre.
     """
 
     joint: str
@@ -110,6 +111,7 @@ class SpringCollider:
     end: tuple[float, float, float]
     radius: float
     inside: bool = False
+    is_plane: bool = False
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,23 @@ class Spring:
     colliders: tuple[SpringCollider, ...] = ()
 
 
+@dataclass(frozen=True)
+class Constraint:
+    """A joint that follows another one.
+
+    Args:
+        kind: "roll", "aim" or "rotation".
+        source: Name of the joint that it follows.
+        axis: Unit vector (x, y, z) in the joint's space: what it rolls about, or points at the source.
+        weight: 0 to 1.
+    """
+
+    kind: str
+    source: str
+    axis: tuple[float, float, float] = (1.0, 0.0, 0.0)
+    weight: float = 1.0
+
+
 @dataclass(frozen=True, eq=False)
 class Avatar:
     """A humanoid as VRM describes it.
@@ -140,7 +159,7 @@ class Avatar:
         expressions: The expressions, in the order of the file.
         look_at: How it looks at something: by "bone" or "expression"; empty where the file does not say.
         springs: Joints that swing; `body.spring_bones` moves them.
-        constraints: Joint name -> name of the joint that it follows.
+        constraints: Joints that follow others, by name; `body.spring_bones` moves them as well.
         title: Name that the author gave.
         settings: The extensions of the file, for writing them again; see `formats.gltf.vrm`.
     """
@@ -150,7 +169,7 @@ class Avatar:
     expressions: tuple[Expression, ...] = ()
     look_at: str = ""
     springs: tuple[Spring, ...] = ()
-    constraints: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    constraints: Mapping[str, Constraint] = field(default_factory=lambda: MappingProxyType({}))
     title: str = ""
     settings: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), repr=False)
 

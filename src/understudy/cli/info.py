@@ -278,7 +278,7 @@ def _avatar_facts(avatar: Avatar) -> dict[str, Any]:
         "expressions": [expression.name for expression in avatar.expressions],
         "look_at": avatar.look_at,
         "springs": [[link.joint for link in spring.joints] for spring in avatar.springs],
-        "constraints": dict(avatar.constraints),
+        "constraints": {joint: constraint.source for joint, constraint in avatar.constraints.items()},
     }
 
 

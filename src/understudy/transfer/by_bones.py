@@ -156,8 +156,8 @@ def transfer_by_bones(
         clock["physics"] = time.process_time()
     if springs:
         avatar = target.character.avatar
-        if avatar is not None and avatar.springs:  # its author says what swings, and how
-            poses = steps["final"] = swing_springs(poses, avatar.springs)
+        if avatar is not None and (avatar.springs or avatar.constraints):  # its author says what swings, and how
+            poses = steps["final"] = swing_springs(poses, avatar.springs, constraints=avatar.constraints)
         elif limbs := limbs_by_name(target.skeleton):
             poses = steps["final"] = swing(poses, limbs)
         clock["springs"] = time.process_time()

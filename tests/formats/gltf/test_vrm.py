@@ -14,17 +14,18 @@ from tests.formats.gltf.minimal import Minimal
 from tests.judges.node import run_script
 
 import understudy as us
-from understudy.character import Asset, Channel, Character, Clip
-from understudy.character.asset import REQUIRED_BONES
+from understudy.character import Asset, Channel, Character, Clip, Skeleton
+from understudy.character.asset import REQUIRED_BONES, Constraint, Spring, SpringCollider, SpringJoint
 from understudy.character.body.bone_names import eye_joints, human_bones
-from understudy.character.body.poses import poses_of
-from understudy.character.body.spring_bones import swing_springs
+from understudy.character.body.poses import PoseSequence, poses_of
+from understudy.character.body.spring_bones import SecondaryMotion, add_spring_motion, swing_springs
 from understudy.character.rig import DirectRig
 from understudy.errors import Unsupported
 from understudy.formats import read, write
 from understudy.formats.gltf.document import unpack
-from understudy.formats.gltf.vrm import REFERENCES, replace_references, unity_name, vrm1_name
+from understudy.formats.gltf.vrm import LICENCE, REFERENCES, replace_references, unity_name, vrm1_name
 from understudy.maths import quaternion
+from understudy.perform.layers.layer import LayerContext
 
 
 def constrained() -> Minimal:
@@ -81,7 +82,7 @@ def test_an_avatar_is_plain_data(tmp_path: Path) -> None:
     assert (puff.is_preset, puff.material_binds, happy.material_binds) == (False, 1, 1)
     (spring,) = avatar.springs
     assert [link.joint for link in spring.joints] == ["j1", "j2"] and spring.joints[0].stiffness == 2.0
-    assert spring.centre == "j0" and not spring.is_tree and avatar.constraints == {"j4": "j5"}
+    assert spring.centre == "j0" and not spring.is_tree and avatar.constraints == {"j4": Constraint("roll", "j5")}
     weights = avatar.shape_weights({"happy": np.array([0.4, 0.6])})  # binary: off below one half
     assert {place: value.tolist() for place, value in weights.items()} == {("face", "shut"): [0.0, 0.5]}
 
@@ -227,6 +228,82 @@ def test_springs_swing_as_in_three_vrm(tmp_path: Path) -> None:
     stiff = poses_of(character, clip).world[:, ends]
     assert np.abs(stiff - shown).max() > 0.1  # they swing
     assert np.abs(poses.world[:, ends] - shown).max() < 1e-4
+
+
+def with_followers() -> Minimal:
+    """An avatar with joints that follow bones: two kinds on arms, and one that points at a hand, below a follower."""
+    made = humanoid(**vrm1())
+    del made.root["extensions"]["VRMC_springBone"]
+    made.root["extensions"]["VRMC_vrm"]["meta"] = {"name": "Ann", "authors": ["me"], "licenseUrl": LICENCE}
+    made.root["extensionsUsed"] = ["VRMC_vrm", "VRMC_node_constraint"]
+    hand, arm, other = (BONES.index(bone) for bone in ("leftHand", "leftLowerArm", "rightLowerArm"))
+    rules = [
+        (arm, {"roll": {"source": hand, "rollAxis": "X", "weight": 0.6}}),
+        (arm, {"rotation": {"source": other, "weight": 0.8}}),
+        (len(made.root["nodes"]) + 1, {"aim": {"source": hand, "aimAxis": "NegativeZ", "weight": 0.9}}),
+        (arm, {"roll": {"source": hand, "rollAxis": "Y"}}),
+    ]
+    turn = np.array([0.3, -0.2, 0.1, 0.9]) / np.linalg.norm([0.3, -0.2, 0.1, 0.9])
+    for i, (parent, rule) in enumerate(rules):
+        extension = {"VRMC_node_constraint": {"specVersion": "1.0", "constraint": rule}}
+        place = {"translation": [0.05 * i, 0.02, 0.01], "rotation": turn.tolist(), "scale": [1.2, 1.2, 1.2]}
+        number = made.add("nodes", {"name": f"follower{i}", **place, "extensions": extension})
+        made.root["nodes"][parent].setdefault("children", []).append(number)
+    return made
+
+
+def test_constraints_act_as_in_three_vrm(tmp_path: Path) -> None:
+    path = with_followers().save(tmp_path, "made.glb").rename(tmp_path / "made.vrm")
+    character = read(path).character()
+    write(Asset([character], [moved(character)]), tmp_path / "dance.vrma")
+    played = read(tmp_path / "dance.vrma", skeleton=path)
+    times = played.clips[0].frame_times()[:-1:3]  # three.js begins again at the end
+    order = {"avatar": str(path), "animation": str(tmp_path / "dance.vrma"), "times": times.tolist()}
+    answer = run_script("three_vrm.mjs", order)
+    rig = DirectRig(character)
+    ours = rig.joints(rig.pose(played.clips[0], times))
+    names = [node.get("name") for node in unpack(path)[0]["nodes"]]
+    theirs = np.array(answer["matrices"], float).reshape(len(times), -1, 4, 4).swapaxes(-1, -2)
+    for i in range(4):
+        follower = played.clips[0].get(f"follower{i}", "rotation")
+        assert follower is not None and np.abs(follower - follower[0]).max() > 0.05, i  # it follows
+    rows = [names.index(name) for name in character.skeleton.names]
+    assert np.abs(ours - theirs[:, rows]).max() < 1e-4
+
+
+def test_a_layer_swings_as_the_clip_does() -> None:
+    """Frame by frame, as in a live performance, and for the whole clip: the same rotations, also at 30 frames."""
+    character = read(field_file("vrm/Godette.vrm")).character()
+    head = character.avatar.bones["Head"]
+    rest = character.skeleton.rotations[character.skeleton.index(head)]
+    for rate in (60.0, 30.0):
+        times = np.arange(round(rate)) / rate
+        nod = np.stack([0.5 * np.sin(7 * times), 0.6 * np.sin(4 * times), 0 * times], axis=1)
+        turned = quaternion.multiply(quaternion.from_rotation_vector(nod), rest)
+        clip = Clip("nod", [Channel(head, "rotation")], turned, rate)
+        rig = DirectRig(character)
+        whole = rig.pose(add_spring_motion(character, clip))
+        layer = SecondaryMotion.from_rig(rig, frozenset([head]))
+        state, rows = layer.init(0), []
+        for row in rig.pose(clip):
+            state, row = layer.step(state, row, LayerContext(0.0, 1 / rate))
+            rows.append(row)
+        assert np.abs(np.array(rows) - rig.pose(clip)).max() > 0.05
+        gap = np.minimum(np.abs(np.array(rows) - whole), np.abs(np.array(rows) + whole))  # q and -q are one rotation
+        assert gap.max() < 1e-6
+
+
+def test_a_plane_stops_what_swings() -> None:
+    """A pendulum that falls onto a tilted plane comes to lie on it at its own radius."""
+    skeleton = Skeleton(["root", "a", "b"], [-1, 0, 1], [[0, 0, 0], [0, 1, 0], [1, 0, 0]])
+    heavy = SpringJoint("a", 0.0, (0.0, -2.0, 0.0), 0.5, 0.1)
+    for normal, offset in (((0.0, 1.0, 0.0), 0.7), ((0.6, 0.8, 0.0), 0.9)):
+        point = tuple(offset * np.array(normal))
+        plane = SpringCollider("root", point, tuple(np.add(point, normal)), 0.0, is_plane=True)
+        spring = Spring((heavy, SpringJoint("b")), colliders=(plane,))
+        swung = swing_springs(PoseSequence.rest(skeleton, 120, 60.0), (spring,))
+        tail = swung.world[-1, 2, :3, 3]
+        assert abs(tail @ np.array(normal) - offset - 0.1) < 5e-3  # each step keeps its length last
 
 
 def test_real_avatars_survive_a_round_trip(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from understudy.character.asset import (
     EXPRESSION_PRESETS,
     REQUIRED_BONES,
     Avatar,
+    Constraint,
     Expression,
     ShapeBind,
     Spring,
@@ -44,7 +45,9 @@ from understudy.maths import quaternion
 
 VRM0, VRM1 = "VRM", "VRMC_vrm"
 SPRINGS, CONSTRAINT, ANIMATION = "VRMC_springBone", "VRMC_node_constraint", "VRMC_vrm_animation"
-ROOT_EXTENSIONS = (VRM0, VRM1, SPRINGS, "VRMC_springBone_extended_collider", ANIMATION)
+COLLIDERS = "VRMC_springBone_extended_collider"
+ROOT_EXTENSIONS = (VRM0, VRM1, SPRINGS, COLLIDERS, ANIMATION)
+AXIS_LETTERS = "XYZ"
 MAX_SPRING_NUMBER = 1e4  # metres or metres a second; more is damage
 LICENCE = "https://vrm.dev/licenses/1.0/"
 
@@ -213,17 +216,18 @@ def describe(settings: Mapping[str, Any], shape_names: Callable[[str], tuple[str
             expressions.append(
                 Expression(name, _binds(binds, shape_names), materials, bool(value.get("isBinary")), given)
             )
-    constraints = {
-        joint: source.name
-        for joint, value in (settings.get(CONSTRAINT) or {}).items()
-        for one in value.get("constraint", {}).values()
-        if isinstance(source := one.get("source"), NodeReference)
-    }
     look_at = vrm.get("lookAt", {}).get("type", "") if VRM1 in settings else ""
     title = vrm.get("meta", {}).get("name", "")
     version = str(vrm.get("specVersion", "1.0"))
     return Avatar(
-        version, bones, tuple(expressions), str(look_at), _springs(settings), constraints, str(title), settings
+        version,
+        bones,
+        tuple(expressions),
+        str(look_at),
+        _springs(settings),
+        _constraints(settings),
+        str(title),
+        settings,
     )
 
 
@@ -249,8 +253,22 @@ def _describe_vrm0(settings: Mapping[str, Any], shape_names: Callable[[str], tup
     return Avatar("0.0", bones, tuple(expressions.values()), look_at, _springs_vrm0(vrm), {}, title, settings)
 
 
+def _constraints(settings: Mapping[str, Any]) -> dict[str, Constraint]:
+    result = {}
+    for joint, value in (settings.get(CONSTRAINT) or {}).items():
+        for kind, one in value.get("constraint", {}).items():
+            if kind in ("roll", "aim", "rotation") and isinstance(source := one.get("source"), NodeReference):
+                word = str(one.get("rollAxis", one.get("aimAxis", "PositiveX")))
+                axis = [0.0, 0.0, 0.0]
+                if word[-1:] in AXIS_LETTERS:
+                    axis[AXIS_LETTERS.index(word[-1])] = -1.0 if word.startswith("Negative") else 1.0
+                weight = min(max(_number(one.get("weight"), 1.0), 0.0), 1.0)
+                result[joint] = Constraint(kind, source.name, (axis[0], axis[1], axis[2]), weight)
+    return result
+
+
 def _springs(settings: Mapping[str, Any]) -> tuple[Spring, ...]:
-    """The springs of VRM 1, with the colliders of their groups; planes are left out."""
+    """The springs of VRM 1, with the colliders of their groups."""
     stored = settings.get(SPRINGS) or {}
     colliders = [_collider(value) for value in stored.get("colliders") or ()]
     groups = [list(group.get("colliders") or ()) for group in stored.get("colliderGroups") or ()]
@@ -307,13 +325,17 @@ def _springs_vrm0(vrm: Mapping[str, Any]) -> tuple[Spring, ...]:
 
 
 def _collider(value: Mapping[str, Any]) -> SpringCollider | None:
-    shape = value.get("shape") or {}
-    kind = shape.get("sphere") or shape.get("capsule")
-    if not isinstance(value.get("node"), NodeReference) or kind is None:
+    extended = (value.get("extensions") or {}).get(COLLIDERS) or {}
+    shape = extended.get("shape") or value.get("shape") or {}
+    kind, at = next(((kind, shape[kind]) for kind in ("sphere", "capsule", "plane") if shape.get(kind)), ("", {}))
+    if not isinstance(value.get("node"), NodeReference) or not kind:
         return None
-    centre = _vector(kind.get("offset"), (0.0, 0.0, 0.0))
-    end = _vector(kind.get("tail"), centre) if "capsule" in shape and "sphere" not in shape else centre
-    return SpringCollider(value["node"].name, centre, end, _number(kind.get("radius"), 0.0), bool(kind.get("inside")))
+    name, centre = value["node"].name, _vector(at.get("offset"), (0.0, 0.0, 0.0))
+    if kind == "plane":
+        x, y, z = _vector(at.get("normal"), (0.0, 0.0, 1.0))
+        return SpringCollider(name, centre, (centre[0] + x, centre[1] + y, centre[2] + z), 0.0, is_plane=True)
+    end = _vector(at.get("tail"), centre) if kind == "capsule" else centre
+    return SpringCollider(name, centre, end, _number(at.get("radius"), 0.0), bool(at.get("inside")))
 
 
 def _is_index(number: Any, things: Sequence[Any]) -> bool:

@@ -130,6 +130,16 @@ class PoseEncoder:
     def __repr__(self) -> str:
         return f"PoseEncoder({self.channels.width} columns, {len(self)} features)"
 
+    @property
+    def turned_joints(self) -> frozenset[str]:
+        """The joints that the clips turn."""
+        moved = set(self.turning.tolist())
+        return frozenset(
+            channel.target
+            for channel, start in zip(self.channels, self.channels.offsets.tolist())
+            if channel.kind == "rotation" and start in moved
+        )
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """(E,) a name for every feature: that of its column, `Hips.rotation.x` for logarithms, `root.turn`."""
