@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from understudy.errors import BadFile
-from understudy.formats import numbers
+from understudy.formats import conventions
 
 
 def parse(data: bytes) -> np.ndarray:
-    return numbers.parse(data, "file.txt", first_line=10)
+    return conventions.parse_numbers(data, "file.txt", first_line=10)
 
 
 def test_forms():
@@ -56,4 +56,4 @@ def test_refused_with_the_line():
 @given(st.lists(st.floats(-1e30, 1e30), max_size=20), st.sampled_from([" ", "\n", "\t", " \r\n"]))
 def test_any_float_survives(values, gap):
     text = gap.join(map(repr, values)).encode()
-    np.testing.assert_array_equal(numbers.parse(text, "x"), values)
+    np.testing.assert_array_equal(conventions.parse_numbers(text, "x"), values)

@@ -15,7 +15,7 @@ from tests.fuzz.seeds import AMC, ASF, BVH, CSV, OBJ, USDA, c3d_bytes
 from tests.fuzz.structured import BIN_CHUNK, CHUNK, HEADER, JSON_CHUNK
 
 from understudy.formats.fbx.document import FbxNode
-from understudy.formats.fbx.write_objects import encode
+from understudy.formats.fbx.scene import encode
 
 BILLION = 10**9
 # What these say wrongly is not needed to read them, or is said again elsewhere; the other files have to be refused.

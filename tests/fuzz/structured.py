@@ -18,7 +18,7 @@ import numpy as np
 from tests.fuzz.mutations import BYTES, TEXT, damage
 
 from understudy.formats.fbx.document import BINARY_MAGIC, FbxDocument, FbxNode, PackedArray, parse
-from understudy.formats.fbx.write_objects import encode
+from understudy.formats.fbx.scene import encode
 
 VALUES: tuple[Any, ...] = (
     *(

@@ -31,7 +31,7 @@ from understudy import checks, files
 from understudy.character import Asset, Channel, Channels, Character, Clip, Skeleton
 from understudy.checks import Array
 from understudy.errors import BadFile
-from understudy.formats import conventions, numbers
+from understudy.formats import conventions
 from understudy.maths import euler, quaternion, vector
 from understudy.maths.euler import TAIT_BRYAN
 
@@ -364,7 +364,7 @@ def _frames(content: str, text: AsfText, path: Path, notes: list[str]) -> tuple[
         notes.append(f"the last frame has {place_in_frame} of {len(sequence)} bones and was left out")
         frame_numbers.pop()
         del rows[frame_start:]
-    values = numbers.parse("\n".join(rows).encode("utf-8", "replace"), path)
+    values = conventions.parse_numbers("\n".join(rows).encode("utf-8", "replace"), path)
     if not frame_numbers or values.size == 0:
         raise BadFile(path, "an AMC file should have at least one whole frame, but has none")
     expected = len(frame_numbers) * sum(len(text.bones[bone].freedoms) for bone in sequence)

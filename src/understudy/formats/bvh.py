@@ -31,7 +31,7 @@ from understudy import checks, files
 from understudy.character import Asset, Channel, Channels, Character, Clip, Skeleton, kinematics
 from understudy.checks import Array
 from understudy.errors import BadFile, InvalidInput
-from understudy.formats import conventions, numbers
+from understudy.formats import conventions
 from understudy.formats.bvh_writer import CENTIMETRE_MARK, write
 from understudy.maths import euler, quaternion
 
@@ -113,7 +113,7 @@ def parse(text: str, path: str | Path = "<text>") -> BvhText:
     claimed = _frame_count(timing["frames"], path, f"line {line + 1}")
     _check_frame_time(timing["time"], path, f"line {line + 2}")
     first_line = line + text.count("\n", motion.start(), timing.end())
-    flat = numbers.parse(text[timing.end() :].encode("utf-8", "replace"), path, first_line)
+    flat = conventions.parse_numbers(text[timing.end() :].encode("utf-8", "replace"), path, first_line)
     if width == 0 and len(flat):
         raise BadFile(path, "there are motion values, but no joint has channels", f"line {first_line + 1}")
     frames, rest = divmod(len(flat), width) if width else (0, 0)

@@ -19,7 +19,7 @@ from understudy import files
 from understudy.character import Asset, Channel, Clip, Curves
 from understudy.checks import Array
 from understudy.errors import BadFile, Unsupported
-from understudy.formats import numbers
+from understudy.formats import conventions
 from understudy.formats.arkit_names import ANGLE_NAMES, SHAPE_NAMES, canonical_name
 
 __all__ = ["read", "write"]
@@ -111,7 +111,7 @@ def _cell_values(rows: list[list[str]], lines: list[int], columns: list[int], pa
             seen[number] = False
     if not seen.any():
         raise BadFile(path, f"no row has a number in all of its {len(columns)} face columns")
-    flat = numbers.parse("\n".join(texts).encode("utf-8", "replace"), path)
+    flat = conventions.parse_numbers("\n".join(texts).encode("utf-8", "replace"), path)
     if flat.size != seen.sum() * len(columns):
         raise BadFile(path, "some cell holds more than one number")
     values = np.zeros((len(rows), len(columns)))

@@ -21,7 +21,7 @@ from understudy.character import Asset, Character, Image, Material, Mesh, Part, 
 from understudy.character import mesh as meshes
 from understudy.checks import Array
 from understudy.errors import BadFile
-from understudy.formats import numbers
+from understudy.formats import conventions
 
 MAX_OBJ_BYTES = 256 << 20  # bytes, of about three million vertices
 
@@ -77,7 +77,7 @@ class _Lines:
         self.used.append(number)
 
     def numbers(self, path: Path) -> Array:
-        return numbers.parse("\n".join(self.texts).encode("utf-8", "replace"), path)
+        return conventions.parse_numbers("\n".join(self.texts).encode("utf-8", "replace"), path)
 
 
 class _Names:
@@ -272,7 +272,7 @@ def _faces(lines: _Lines, path: Path) -> tuple[Array, Array]:
         text, parts = "\n".join(rows), 3
     else:
         parts = int(words[0]) + 1 if words.size else 1
-    indices = numbers.parse(text.replace("/", " ").encode("utf-8", "replace"), path)
+    indices = conventions.parse_numbers(text.replace("/", " ").encode("utf-8", "replace"), path)
     if indices.size != sizes.sum() * parts:
         raise BadFile(path, "the faces hold corners that are not of the form 1, 1/2, 1//3 or 1/2/3")
     corners = np.zeros((int(sizes.sum()), 3), np.int64)

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from understudy.formats.fbx.document import FbxNode
-from understudy.formats.fbx.scene import TICKS_PER_SECOND
-from understudy.formats.fbx.write_objects import SceneBuilder, encode, entry, leaf, properties
+from understudy.formats.fbx.scene import TICKS_PER_SECOND, SceneBuilder, encode, entry, leaf, properties
 
 VERSION = 7400
 USER, LINEAR, CONSTANT = 0x8 | 0x400 | 0x800, 0x4, 0x2

@@ -11,7 +11,7 @@ import pytest
 
 from understudy.errors import BadFile, FileError, Unsupported
 from understudy.formats.fbx.document import BINARY_MAGIC, FbxNode, load
-from understudy.formats.fbx.write_objects import encode, leaf
+from understudy.formats.fbx.scene import encode, leaf
 
 from tests.formats.fbx.scenes import to_ascii  # isort: skip
 

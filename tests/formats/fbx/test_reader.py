@@ -14,7 +14,7 @@ from understudy.character.rig import DirectRig
 from understudy.errors import BadFile
 from understudy.formats import read
 from understudy.formats.fbx.document import FbxNode
-from understudy.formats.fbx.write_objects import entry, leaf, matrix, properties
+from understudy.formats.fbx.scene import entry, leaf, matrix, properties
 
 Z_UP = {"UpAxis": 2, "UpAxisSign": 1, "FrontAxis": 1, "FrontAxisSign": -1, "CoordAxis": 0, "CoordAxisSign": 1}
 

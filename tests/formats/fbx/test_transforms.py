@@ -11,7 +11,7 @@ from tests.formats.fbx.scenes import FbxFile, keys
 from understudy.character import kinematics
 from understudy.character.rig import DirectRig
 from understudy.formats import read
-from understudy.formats.fbx.transforms import ROTATION_ORDERS
+from understudy.formats.fbx.nodes import ROTATION_ORDERS
 from understudy.maths import transform
 
 

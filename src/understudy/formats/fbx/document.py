@@ -26,7 +26,7 @@ import numpy as np
 from understudy import checks, files
 from understudy.checks import Array
 from understudy.errors import BadFile, Unsupported
-from understudy.formats import numbers
+from understudy.formats import conventions
 from understudy.formats.conventions import CountedNotes
 
 BINARY_MAGIC = b"Kaydara FBX Binary  \x00"
@@ -318,7 +318,7 @@ def _ascii_array(path: Path, data: bytes, at: int, node: FbxNode) -> int:
         raise BadFile(path, f"the array of {node.name} has no brackets", _line(data, at))
     body = data[opening + 1 : closing].partition(b":")[2].replace(b",", b" ")
     try:
-        node.properties.append(numbers.parse(body, path))
+        node.properties.append(conventions.parse_numbers(body, path))
     except BadFile as error:
         raise BadFile(path, f"in the array of {node.name}, {error.reason}", _line(data, opening)) from None
     return closing + 1

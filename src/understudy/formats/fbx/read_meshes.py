@@ -17,9 +17,9 @@ from understudy.character.mesh import fans
 from understudy.checks import Array
 from understudy.formats.conventions import make_distinct
 from understudy.formats.fbx.document import FbxDocument, FbxNode
+from understudy.formats.fbx.nodes import geometric_transform
 from understudy.formats.fbx.read_materials import FbxMaterials
 from understudy.formats.fbx.scene import FbxObject
-from understudy.formats.fbx.transforms import geometric_transform
 from understudy.maths import colour, transform
 
 MAX_INFLUENCES = 32  # a vertex; the weakest of more are dropped

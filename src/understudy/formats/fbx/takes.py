@@ -25,9 +25,8 @@ from understudy.character.key_insertion import merge_columns
 from understudy.checks import Array, freeze
 from understudy.formats.conventions import make_distinct
 from understudy.formats.fbx.key_curves import HOLD, keys_and_frames, make_curve, read_curve
-from understudy.formats.fbx.nodes import JointNodes
+from understudy.formats.fbx.nodes import JointNodes, inherit
 from understudy.formats.fbx.scene import MAX_RATE_FPS, FbxObject, FbxScene
-from understudy.formats.fbx.transforms import inherit
 from understudy.maths import quaternion, resample
 
 TRANSLATION, ROTATION, SCALING = "Lcl Translation", "Lcl Rotation", "Lcl Scaling"

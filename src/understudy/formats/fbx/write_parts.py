@@ -12,7 +12,7 @@ from understudy.checks import Array
 from understudy.formats.fbx.document import FbxNode
 from understudy.formats.fbx.nodes import HELPER_PROPERTY
 from understudy.formats.fbx.read_materials import GLTF_CLAMP
-from understudy.formats.fbx.write_objects import (
+from understudy.formats.fbx.scene import (
     UNIT_CENTIMETRES,
     SceneBuilder,
     entry,

@@ -26,9 +26,8 @@ from understudy.formats.fbx.key_curves import (
     WEIGHTED_RIGHT,
     keys_and_frames,
 )
-from understudy.formats.fbx.scene import TICKS_PER_SECOND
+from understudy.formats.fbx.scene import TICKS_PER_SECOND, UNIT_CENTIMETRES, SceneBuilder, entry, leaf, properties
 from understudy.formats.fbx.takes import CLIP_PROPERTY
-from understudy.formats.fbx.write_objects import UNIT_CENTIMETRES, SceneBuilder, entry, leaf, properties
 from understudy.maths import bezier, euler
 
 LINEAR_FLAGS = 0x4 | 0x100 | 0x2000 | 0x4000  # as Blender and Maya write them

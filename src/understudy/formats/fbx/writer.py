@@ -15,11 +15,12 @@ from understudy.character import Asset, Channel, Character, kinematics
 from understudy.checks import Array
 from understudy.errors import InvalidInput, Unsupported
 from understudy.formats.fbx.document import FbxNode
-from understudy.formats.fbx.scene import CUSTOM_TIME_MODE, TIME_MODE_RATES
-from understudy.formats.fbx.transforms import ROTATION_ORDERS
-from understudy.formats.fbx.write_objects import (
+from understudy.formats.fbx.nodes import ROTATION_ORDERS
+from understudy.formats.fbx.scene import (
+    CUSTOM_TIME_MODE,
     FILE_ID,
     FILE_TIME,
+    TIME_MODE_RATES,
     UNIT_CENTIMETRES,
     VERSION,
     SceneBuilder,

@@ -24,10 +24,10 @@ def read(path: str | Path) -> Asset:
 def read_vrma(path: str | Path, skeleton: str | Path | None = None) -> Asset:
     """A VRM animation; `skeleton` is the file of the avatar that plays it, without which it moves a bare skeleton."""
     from understudy.formats import registry
-    from understudy.formats.gltf import characters, vrm
+    from understudy.formats.gltf import characters, vrm_animation
 
     asset = characters.read(path)
-    return asset if skeleton is None else vrm.play_on(asset, registry.read(skeleton).character())
+    return asset if skeleton is None else vrm_animation.play_on(asset, registry.read(skeleton).character())
 
 
 def write(asset: Asset, path: str | Path) -> list[str]:

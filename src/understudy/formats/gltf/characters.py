@@ -21,7 +21,8 @@ from understudy.formats.gltf.document import GltfBuffers, GltfDocument, unpack
 from understudy.formats.gltf.materials import GltfMaterials
 from understudy.formats.gltf.meshes import Meshes, PrimitiveMesh, inverse_binds, make_skin, skin_joints
 from understudy.formats.gltf.nodes import NodeForest, is_marked, read_forest
-from understudy.formats.gltf.vrm import ANIMATION, VRM0, VRM1, AvatarReader, NodeReference, split_expressions
+from understudy.formats.gltf.vrm import ANIMATION, VRM0, VRM1, AvatarReader, NodeReference
+from understudy.formats.gltf.vrm_animation import split_expressions
 from understudy.maths import transform
 
 # Names that tools give to every scene or root, in lower case; no character is named after them.

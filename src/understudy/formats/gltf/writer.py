@@ -24,8 +24,8 @@ from understudy.checks import NEAR_UNIT, Array, unit_quaternions
 from understudy.errors import Unsupported
 from understudy.formats.gltf.document import BINARY_CHUNK, JSON_CHUNK, MAGIC
 from understudy.formats.gltf.hermite_fit import refit
+from understudy.formats.gltf.nodes import NodeWriter
 from understudy.formats.gltf.write_meshes import Builder
-from understudy.formats.gltf.write_nodes import NodeWriter
 from understudy.maths import euler, quaternion
 
 INTERPOLATION_NAMES = {STEP: "STEP", LINEAR: "LINEAR", BEZIER: "CUBICSPLINE"}
@@ -74,11 +74,11 @@ def write(asset: Asset, path: str | Path) -> list[str]:
 
 def _prepare_avatar(asset: Asset, path: Path) -> Asset:
     """The asset as its ending asks for: VRM needs an avatar, a VRM animation a bare skeleton."""
-    from understudy.formats.gltf import vrm
+    from understudy.formats.gltf import vrm, vrm_animation
 
     ending = path.suffix.lower()
     if ending == ".vrma":
-        return vrm.animation_asset(asset, path)
+        return vrm_animation.animation_asset(asset, path)
     if ending != ".vrm" or not asset.characters or any(character.avatar is not None for character in asset.characters):
         return asset
     first, *others = asset.characters
