@@ -61,7 +61,7 @@ class Millimetres(Finite):
         return super().convert(value, param, context)
 
 
-class Axis(click.ParamType):
+class WorldAxis(click.ParamType):
     """An axis of the world: x, y or z, with or without a sign."""
 
     name = "axis"
@@ -98,10 +98,10 @@ def placing(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options --up, --facing and --scale, as one argument `placing`: options of `open_input`."""
 
     @click.option(
-        "--up", type=Axis(), metavar="AXIS", help="The axis along which the character of the file stands; found."
+        "--up", type=WorldAxis(), metavar="AXIS", help="The axis along which the character of the file stands; found."
     )
     @click.option(
-        "--facing", type=Axis(), metavar="AXIS", help="The axis along which it looks, as z or -x; found by default."
+        "--facing", type=WorldAxis(), metavar="AXIS", help="The axis along which it looks, as z or -x; found by default."
     )
     @click.option(
         "--scale",

@@ -312,9 +312,10 @@ def _springs_vrm0(vrm: Mapping[str, Any]) -> tuple[Spring, ...]:
 def _collider(value: Mapping[str, Any]) -> SpringCollider | None:
     extended = (value.get("extensions") or {}).get(COLLIDERS) or {}
     shape = extended.get("shape") or value.get("shape") or {}
-    kind, at = next(((kind, shape[kind]) for kind in ("sphere", "capsule", "plane") if shape.get(kind)), ("", {}))
+    kind = next((kind for kind in ("sphere", "capsule", "plane") if shape.get(kind)), "")
     if not isinstance(value.get("node"), NodeReference) or not kind:
         return None
+    at = shape[kind]
     name, centre = value["node"].name, _vector(at.get("offset"), (0.0, 0.0, 0.0))
     if kind == "plane":
         x, y, z = _vector(at.get("normal"), (0.0, 0.0, 1.0))
