@@ -101,7 +101,7 @@ def placing(function: Callable[..., Any]) -> Callable[..., Any]:
         "--up", type=WorldAxis(), metavar="AXIS", help="The axis along which the character of the file stands; found."
     )
     @click.option(
-        "--facing", type=WorldAxis(), metavar="AXIS", help="The axis along which it looks, as z or -x; found by default."
+        "--facing", type=WorldAxis(), metavar="AXIS", help="The axis along which it looks, as z or -x; found."
     )
     @click.option(
         "--scale",
