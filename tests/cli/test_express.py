@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 from PIL import Image
@@ -215,3 +216,18 @@ def test_a_map_is_proposed_and_used(understudy: Command, graph_file: Path, folde
     target.write_text('jawOpen = "gape"\n')
     code, _, err = understudy(*asked, "-o", tmp_path / "act.glb")
     assert code == 1 and "has no shape 'gape'" in err
+
+
+def test_a_text_is_said(understudy: Command, graph_file: Path, folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("espeakng_loader", reason="espeakng-loader is not installed: pip install 'understudy[speech]'")
+    asked = ("express", "act", graph_file, "happy", "--character", folder / "puppet.glb")
+    code, _, err = understudy(*asked, "--say", "Bob, my boy!", "-o", tmp_path / "act.glb", "--json")
+    assert code == 0 and (tmp_path / "act.wav").stat().st_size > 10_000
+    code, _, err = understudy(*asked[:3], *asked[4:], "--say", "Hi", "-o", tmp_path / "hi.mp4", "--size", "32x32")
+    assert code == 0, err
+    with av.open(str(tmp_path / "hi.mp4")) as film:
+        assert [stream.type for stream in film.streams] == ["video", "audio"]
+    code, _, err = understudy(*asked, "--text", "Hi", "-o", tmp_path / "act.glb")
+    assert code == 2 and "--text is what is said in --audio" in err
+    code, _, err = understudy(*asked[:3], "-o", tmp_path / "act.glb")
+    assert code == 2 and "at least one label" in err

@@ -10,21 +10,19 @@ from tests.reference.maths import fit_rigid
 from understudy.checks import Array
 from understudy.express import sigmoid
 from understudy.express.acting.graph_paths import GraphActor, RegionRoutes
-from understudy.express.acting.smoothing import (
-    GAUSS_NEWTON_STEPS,
-    MAX_STEEPNESS,
-    MIN_STEEPNESS,
-    savitzky_golay,
-    window_frames,
-)
 from understudy.express.acting.timing import (
     DRAWS_PER_PATH,
+    GAUSS_NEWTON_STEPS,
     MAX_DETOUR_RATIO,
+    MAX_STEEPNESS,
+    MIN_STEEPNESS,
     PathNoise,
     expand_path,
     length_by_share,
     nearest_to_neutral,
     sample_poses,
+    savitzky_golay,
+    window_frames,
 )
 from understudy.express.acting.transition import LabelTransition, RegionPath
 from understudy.express.graph import sample_graph

@@ -12,16 +12,24 @@ import click
 
 from understudy.cli import options
 from understudy.cli.express_capture import capture_command
-from understudy.cli.express_output import character_of, check_target, view_settings, write_crowd, write_performance
+from understudy.cli.express_output import (
+    character_of,
+    check_target,
+    view_settings,
+    write_crowd,
+    write_performance,
+    write_speech,
+)
 from understudy.cli.options import target_ending
 from understudy.cli.render import size_option
 from understudy.errors import BadFile, InvalidInput, Unsupported
 from understudy.perform.pose_model import MODEL_SUFFIX
 
 if TYPE_CHECKING:
-    from understudy.express.acting.life import Viseme
+    from understudy.express.acting.speech import Viseme
     from understudy.express.graph.expression_graph import ExpressionGraph
     from understudy.express.sequence import ExpressionSequence
+    from understudy.express.speech_audio import Speech
 
 share = options.Finite(0.0, 1.0)  # type of options between 0 and 1
 
@@ -106,7 +114,7 @@ def build_command(
 
 @command.command(name="act")
 @click.argument("graph")
-@click.argument("labels", nargs=-1, required=True)
+@click.argument("labels", nargs=-1)
 @options.output(
     help="A file (.glb, .gltf, .usd, .csv, .npz), a video (.mp4, .webm, .gif) or a contact sheet (.png); "
     "- for standard output, with --to."
@@ -182,6 +190,15 @@ def build_command(
     metavar="FILE",
     help="Speech over the mouth: a line a sound, as `0.25 PP`, seconds and viseme.",
 )
+@click.option("--say", metavar="TEXT", help="Speak this text; needs the extra `speech`.")
+@click.option(
+    "--audio",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Speak this recording. With --text its sounds are aligned, without they are guessed.",
+)
+@click.option("--text", metavar="TEXT", help="What is said in --audio, in English.")
+@click.option("--language", default="en-us", show_default=True, help="Of --say, as eSpeak names it: de, fr, en-gb, ...")
 @click.option("--priority", type=share, default=0.85, show_default=True, help="Of speech over the expression.")
 @size_option("720x720", "240x240")
 @click.option("--azimuth", type=options.Finite(), metavar="DEGREES", default=12.0, show_default=True)
@@ -197,15 +214,22 @@ def act_command(graph: str, labels: tuple[str, ...], output: str, **given: Any) 
     """
     from understudy.express.acting import ActSettings, cues
     from understudy.express.acting.crowds import performances
+    from understudy.express.acting.synthesis import cover_speech
 
     if output == "-" and not given["ending"]:
         raise click.UsageError("writing to standard output needs --to FORMAT, for example --to glb")
     kind = target_ending(output, given["ending"])
     check_target(output, kind, given["crowd"])
+    speech = _speech(given)
+    if not labels and speech is None:
+        raise click.UsageError("there should be at least one label to act, or a text to --say")
+    labels = labels or ("neutral",)
     expression_graph = open_graph(graph)
     names = ("coupling", "smoothing", "length_noise", "intensity", "hold", "back", "life", "pace", "direct", "rate")
     settings = ActSettings(**{name: given[name] for name in names}, path_noise=(given["noise"], given["hops"]))
     cue_list = [cues.parse(label) for label in labels]
+    if speech is not None:
+        settings = cover_speech(expression_graph, cue_list, given["seed"], settings, speech.duration)
     count, quiet = given["crowd"] or 1, given["quiet"] or given["as_json"]
     began, faces = time.perf_counter(), []
     with options.progress("acting", quiet) as report:
@@ -217,6 +241,8 @@ def act_command(graph: str, labels: tuple[str, ...], output: str, **given: Any) 
     view = view_settings(given, kind)
     sounds = read_sounds(given["visemes"]) if given["visemes"] else []
     extra: dict[str, Any] = {"sounds": sounds, "priority": given["priority"]}
+    if speech is not None:
+        extra |= {"sounds": [*sounds, *speech.sounds], "accents": speech.accents}
     if given["map_file"] and character is not None:
         from understudy.express.face_map import read_face_map
 
@@ -224,6 +250,7 @@ def act_command(graph: str, labels: tuple[str, ...], output: str, **given: Any) 
     name = "_".join(labels)
     if given["crowd"] is None:
         notes = write_performance(faces[0], character, output, kind, name, view, given["sheet"], extra, quiet)
+        notes = (*notes, *(() if speech is None else write_speech(speech, output, kind)))
     else:
         notes = write_crowd(faces, character, output, kind, name, view, extra, quiet)
     row = {
@@ -354,10 +381,26 @@ def open_graph(path: str) -> ExpressionGraph:
     return expression_graph.load(path)
 
 
+def _speech(given: dict[str, Any]) -> Speech | None:
+    """What the options --say, --audio and --text ask to be spoken."""
+    if given["say"] and given["audio"]:
+        raise click.UsageError("--say makes the audio itself; give --audio and --text for a recording")
+    if given["text"] and not given["audio"]:
+        raise click.UsageError("--text is what is said in --audio; to speak a text, use --say")
+    if not given["say"] and not given["audio"]:
+        return None
+    from understudy.express import speech_audio
+
+    if given["say"]:
+        return speech_audio.speak(given["say"], given["language"])
+    return speech_audio.listen(given["audio"], given["text"])
+
+
 def read_sounds(path: str) -> list[Viseme]:
     """The visemes of a text file: seconds and a name on each line; `#` begins a comment."""
     from understudy import files
-    from understudy.express.acting.life import VISEMES, Viseme
+    from understudy.express.acting.speech import Viseme
+    from understudy.formats.arkit_names import VISEMES
 
     sounds = []
     for number, line in enumerate(files.read_text(path, 1 << 22).splitlines(), 1):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from understudy.checks import Array
     from understudy.express.acting import ExpressionTake
     from understudy.express.graph.expression_graph import ExpressionGraph
+    from understudy.express.speech_audio import Speech
 
 VIDEOS = (".mp4", ".webm", ".gif")
 PICTURES = (".png", *VIDEOS)
@@ -110,6 +111,21 @@ def write_performance(
         else:
             show.video(take, place, show.ViewSettings(**view), progress)
     return notes
+
+
+def write_speech(speech: Speech, target: str, kind: str) -> tuple[str, ...]:
+    """Write what is spoken into a video, or beside any other file as WAV; returns notes."""
+    from understudy.express.speech_audio import write_wav
+    from understudy.render.video import add_audio
+
+    if target == "-":
+        return (*speech.notes, "the audio was not written: standard output holds the animation alone")
+    if kind in (".mp4", ".webm"):
+        add_audio(target, speech.samples, speech.rate)
+        return speech.notes
+    beside = Path(target).with_suffix(".wav")
+    write_wav(beside, speech.samples, speech.rate)
+    return (*speech.notes, f"the audio was written to {beside}")
 
 
 def write_crowd(

@@ -97,6 +97,11 @@ _COARSE: dict[str, dict[str, float]] = {
     "visemeo": {"viseme_oh": 1.0},
     "visemeu": {"viseme_ou": 1.0},
 }
+# Viseme -> the vowel, and how much of it, for faces that have vowels only; p, b, m, f and v shut the mouth.
+_VOWEL_OF_VISEME = {
+    **{"TH": ("ih", 0.5), "DD": ("ih", 0.5), "kk": ("aa", 0.35), "nn": ("ih", 0.4), "SS": ("E", 0.4)},
+    **{"CH": ("ou", 0.6), "RR": ("ou", 0.4), "E": ("ih", 1.0), "ih": ("E", 0.8), "oh": ("ou", 0.9), "aa": ("oh", 1.0)},
+}
 # Region of the face -> prefixes of ARKit's names, for what a character cannot show.
 _REGIONS: dict[str, tuple[str, ...]] = {
     "brows": ("brow",),
@@ -130,6 +135,11 @@ class FaceMap:
     def labels(self) -> tuple[str, ...]:
         """The labels that have an expression of their own."""
         return tuple(source for source in self.targets if _is_label(source))
+
+    @property
+    def has_visemes(self) -> bool:
+        """Whether shapes of visemes speak, and not ARKit's shapes of the mouth."""
+        return any(source.startswith(VISEME_PREFIX) for source in self.targets)
 
     def weights(self, sources: Mapping[str, Array]) -> dict[tuple[str, str], Array]:
         """(part, shape) -> (F,) weights 0 to 1, for sources (F,).
@@ -205,6 +215,11 @@ def find_face_map(character: Character) -> FaceMap:
             if source not in exact and not spoken and share > shares.get(source, 0.0):
                 targets[source] = tuple(ShapeBind(bind.part, bind.shape, share * bind.weight) for bind in binds)
                 reasons[source], shares[source] = "coarse", share
+    for viseme, (vowel, share) in _VOWEL_OF_VISEME.items():
+        source, like = VISEME_PREFIX + viseme, VISEME_PREFIX + vowel
+        if source not in targets and like in targets:
+            targets[source] = tuple(ShapeBind(bind.part, bind.shape, share * bind.weight) for bind in targets[like])
+            reasons[source] = "coarse"
     whole = len(exact) >= len(SHAPE_NAMES) // 2
     for name, binds in () if whole else faces:  # 3: whole expressions
         label = _label_of(name)

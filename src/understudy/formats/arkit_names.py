@@ -42,7 +42,7 @@ ANGLE_NAMES = tuple(f"{part}{turn}" for part in ("Head", "LeftEye", "RightEye") 
 # The fifteen visemes that lip-sync tools name, as ARKit weights.
 VISEMES: dict[str, dict[str, float]] = {
     "sil": {},
-    "PP": {"mouthClose": 0.05, "mouthPressLeft": 0.6, "mouthPressRight": 0.6, "mouthRollLower": 0.3},
+    "PP": {"mouthPressLeft": 0.6, "mouthPressRight": 0.6, "mouthRollLower": 0.3},
     "FF": {"mouthRollLower": 0.55, "mouthUpperUpLeft": 0.25, "mouthUpperUpRight": 0.25, "jawOpen": 0.06},
     "TH": {"jawOpen": 0.16, "tongueOut": 0.25, "mouthLowerDownLeft": 0.15, "mouthLowerDownRight": 0.15},
     "DD": {"jawOpen": 0.16, "mouthLowerDownLeft": 0.2, "mouthLowerDownRight": 0.2},

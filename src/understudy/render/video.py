@@ -265,3 +265,36 @@ def _bayer() -> Array:
     for _ in range(3):
         pattern = np.block([[4 * pattern, 4 * pattern + 2], [4 * pattern + 3, 4 * pattern + 1]])
     return (pattern + 0.5) / 64.0 - 0.5
+
+
+def add_audio(path: str | Path, samples: Array, rate: int) -> None:
+    """Give a video (.mp4 or .webm) a sound track: samples (n,) int16 of one channel, `rate` of them a second.
+
+    The pictures are copied as they are. Sound that is longer than the pictures is cut off.
+    """
+    import av
+
+    from understudy import files
+
+    target = Path(path)
+    codec = "aac" if target.suffix.lower() == ".mp4" else "libopus"
+    heard = 48_000
+    with files.write_atomically(target) as part, av.open(str(target)) as source:
+        pictures: Any = source.streams.video[0]
+        seconds = float((source.duration or 0) / av.time_base)
+        with av.open(str(part), "w", format=target.suffix[1:].lower()) as output:
+            copied = output.add_stream_from_template(pictures)
+            track: Any = output.add_stream(codec, rate=heard)
+            track.layout = "mono"
+            for packet in source.demux(pictures):
+                if packet.dts is not None:
+                    packet.stream = copied
+                    output.mux(packet)
+            frame = av.AudioFrame.from_ndarray(
+                np.ascontiguousarray(samples[: int(seconds * rate)], np.int16)[None], format="s16", layout="mono"
+            )
+            frame.sample_rate, frame.pts = rate, 0
+            resampler = av.AudioResampler(format=track.format, layout="mono", rate=heard, frame_size=track.frame_size)
+            for piece in (*resampler.resample(frame), *resampler.resample(None)):
+                output.mux(track.encode(piece))
+            output.mux(track.encode(None))

@@ -1,29 +1,20 @@
-"""Life: blinks, gaze, head and speech on top of an acted expression.
+"""Life: blinks, gaze and head on top of an acted expression.
 
-Blinks, gaze and head. The paper's graphs hold none of them [Serra 2018, section 7]; they are made of the same cues. A
+The paper's graphs hold none of them [Serra 2018, section 7]; they are made of the same cues. A
 head turns with an expression and arrives a little after it. The eyes jump before the head follows and stay on their
 point while it turns. Lids shut when the eyes jump far, never about an apex, which they would hide; the pause is longest
 where eyes are at their widest. All times vary with the seed.
-
-Speech. Visemes have priority over the expression: lips that have to close for a `p` close, however wide the smile; what
-speech does not need stays with the expression. With the strength m of a sound, 0 to 1, the expression of the mouth is
-reduced by `priority`, and the sound is added:
-
-    w = (1 - priority m) w_expression + w_sound
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from understudy import checks
 from understudy.checks import Array
-from understudy.errors import InvalidInput
 from understudy.express.acting.cues import Cue
-from understudy.formats.arkit_names import VISEMES
 
 HEAD_DELAY_SECONDS = (0.04, 0.16)  # range of the delay with which the head follows the face
 EYE_LEAD_SECONDS = 0.1  # time by which the eyes jump before the face sets off
@@ -37,9 +28,6 @@ APEX_NO_BLINK_SECONDS = (0.1, 0.15)  # before and after an apex without a blink
 WIDE_EYES_NO_BLINK_SECONDS = (0.25, 0.35)  # the same where eyes are wide
 HEAD_DRIFT_DEGREES, HEAD_DRIFT_SECONDS = 0.7, 0.9  # deviation and interval of the slow drift of a head at rest
 
-VISEME_FADE_SECONDS = 0.07  # time in which one sound becomes the next
-MOUTH_SHAPE_PREFIXES = ("mouth", "jaw", "tongue")
-
 
 class HeadAndGaze(NamedTuple):
     """Where head and eyes go with an expression."""
@@ -47,14 +35,6 @@ class HeadAndGaze(NamedTuple):
     head: tuple[float, float, float] = (0.0, 0.0, 0.0)  # degrees: turn to the left, nod down, roll to the left
     gaze: tuple[float, float] = (0.0, 0.0)  # degrees: left, up
     wide: bool = False  # eyes at their widest: no blink for longer about the apex
-
-
-class Viseme(NamedTuple):
-    """A viseme from a time on, until the next; `strength` scales it."""
-
-    time: float  # seconds
-    viseme: str
-    strength: float = 1.0
 
 
 # By label. Turns and rolls go to either side, by the seed.
@@ -189,45 +169,3 @@ def _ease(x: Array) -> Array:
     """From 0 to 1 with the least jerk."""
     x = np.clip(x, 0.0, 1.0)
     return x * x * x * (10.0 - x * (15.0 - 6.0 * x))
-
-
-def add_speech(
-    weights: Mapping[str, Array], sounds: Iterable[Viseme | tuple[float, str]], rate: float, priority: float = 0.85
-) -> dict[str, Array]:
-    """ARKit weights (F,) by name of an expression with sounds added to those of the mouth, clamped to 0 and 1."""
-    if not 0.0 <= priority <= 1.0:
-        raise InvalidInput(f"the priority of speech should be from 0 to 1, but is {priority:g}")
-    frames = len(next(iter(weights.values())))
-    spoken, strength = viseme_weights(sounds, np.arange(frames) / rate)
-    result = dict(weights)
-    for name in (*weights, *spoken):
-        if name.startswith(MOUTH_SHAPE_PREFIXES):
-            base = weights.get(name, 0.0) * (1.0 - priority * strength)
-            result[name] = np.clip(base + spoken.get(name, 0.0), 0.0, 1.0)
-    return result
-
-
-def viseme_weights(sounds: Iterable[Viseme | tuple[float, str]], times: Array) -> tuple[dict[str, Array], Array]:
-    """ARKit weights (F,) by name of sounds at `times` (F,) seconds, and (F,) the strength of the sounds."""
-    visemes = sorted((Viseme(*sound) for sound in sounds), key=lambda sound: sound.time)
-    for sound in visemes:
-        checks.one_of(sound.viseme, "viseme", VISEMES)
-        if not np.isfinite(sound.time) or not 0.0 <= sound.strength <= 1.0:
-            raise InvalidInput(f"a sound should have a time and a strength of 0 to 1, but is {sound}")
-    weights: dict[str, Array] = {}
-    strength = np.zeros(len(times))
-    for number, sound in enumerate(visemes):
-        share = _fade(times - sound.time)
-        if number + 1 < len(visemes):
-            share = share * (1.0 - _fade(times - visemes[number + 1].time))
-        if sound.viseme != "sil":
-            strength = np.maximum(strength, share * sound.strength)
-        for name, weight in VISEMES[sound.viseme].items():
-            weights[name] = weights.get(name, np.zeros(len(times))) + share * weight * sound.strength
-    return weights, strength
-
-
-def _fade(age: Array) -> Array:
-    x = np.clip(age / VISEME_FADE_SECONDS + 0.5, 0.0, 1.0)
-    faded: Array = x * x * (3.0 - 2.0 * x)
-    return faded

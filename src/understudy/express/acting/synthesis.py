@@ -21,12 +21,14 @@ from understudy.errors import InvalidInput
 from understudy.express.acting import life
 from understudy.express.acting.cues import Cue, CueArgument, ExpressionTake, read_cues
 from understudy.express.acting.graph_paths import GraphActor, prepare_actor
-from understudy.express.acting.smoothing import clamp_to_range, limit_speed, smooth_curves
 from understudy.express.acting.timing import (
     PathNoise,
+    clamp_to_range,
     expand_path,
+    limit_speed,
     natural_length,
     normalise_time,
+    smooth_curves,
     stretch_time,
 )
 from understudy.express.acting.transition import MAX_LATE_HOLD_SHARE, LabelTransition, TransitionStyle, plan_transition
@@ -34,6 +36,8 @@ from understudy.express.graph.expression_graph import ExpressionGraph
 from understudy.maths import jit
 
 HOLD_RELAXATION_RATIO = 0.06  # of the displacement, lost over a hold; more looks like the end of the expression
+SPEECH_TAIL_SECONDS = 0.2  # of the last expression after the last sound
+MAX_HOLD_SECONDS = 600.0
 MAX_RANGE_EXCESS_RATIO = 0.05  # of the data's range: how far outside of it an intensity above 1 may lead
 
 
@@ -59,7 +63,7 @@ class ActSettings(NamedTuple):
             "smoothing": (self.smoothing, 0.0, 1.0),
             "length_noise": (self.length_noise, 0.0, 5.0),
             "intensity": (self.intensity, 0.0, 2.0),
-            "hold": (self.hold, 0.0, 60.0),
+            "hold": (self.hold, 0.0, MAX_HOLD_SECONDS),
             "life": (self.life, 0.0, 2.0),
             "pace": (self.pace, 0.1, 5.0),
             "direct": (self.direct, 0.0, 1.0),
@@ -105,6 +109,25 @@ def act(
     return perform_cues(prepare_actor(graph), read_cues(graph, labels), settings, seed)
 
 
+def cover_speech(
+    graph: ExpressionGraph,
+    labels: Sequence[CueArgument],
+    seed: int | Sequence[int],
+    settings: ActSettings,
+    seconds: float,
+) -> ActSettings:
+    """The settings with longer holds, so that the last expression ends after `seconds` of speech."""
+    actor, cues = prepare_actor(graph), read_cues(graph, labels)
+    settings = settings.validate()
+    for _ in range(4):  # holds vary about their setting, so that one correction falls short or goes too far
+        take = perform_cues(actor, cues, settings, seed)
+        missing = seconds + SPEECH_TAIL_SECONDS - float(take.legs[len(cues)]) / take.rate
+        if missing <= 0.0:
+            break
+        settings = settings._replace(hold=min(settings.hold + 1.15 * missing / len(cues), MAX_HOLD_SECONDS))
+    return settings
+
+
 def perform_cues(
     actor: GraphActor, cues: Sequence[Cue], settings: ActSettings, seed: int | Sequence[int]
 ) -> ExpressionTake:
@@ -120,8 +143,9 @@ def perform_cues(
     nodes = [np.zeros(count, np.int64)] * tracks
     before: list[int | None] = [None] * tracks
     legs: list[list[LabelTransition]] = []
-    for cue in plan:
-        rest = style._replace(hold=style.hold * float(np.exp(0.3 * rng.standard_normal())))
+    for number, cue in enumerate(plan):
+        hold = style.hold * float(np.exp(0.3 * rng.standard_normal()))
+        rest = style._replace(hold=hold if number < len(cues) else 0.0)  # the way back ends in neutral
         leg = []
         for k in range(tracks):
             label = cue.labels[min(k, len(cue.labels) - 1)] if cue.labels else None

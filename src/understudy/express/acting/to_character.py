@@ -18,7 +18,7 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput, join_names
 from understudy.express.acting.cues import ExpressionTake, parse
 from understudy.express.acting.head_joints import find_head_joints, joint_channels
-from understudy.express.acting.life import Viseme, add_speech
+from understudy.express.acting.speech import ACCENT_NOD_RAD, Viseme, accent_curve, add_speech
 from understudy.express.face_map import FaceMap, canonical_label, find_face_map, require_targets
 from understudy.express.from_clips import HEAD_ANGLE_NAMES, units_of
 from understudy.express.landmark_solver import weights_of
@@ -41,13 +41,15 @@ def clip_of(
     priority: float = 0.85,
     angles: bool = False,
     face_map: FaceMap | None = None,
+    accents: Sequence[float] = (),
 ) -> Clip:
     """The performance as a clip of the character; `landmarks` (68,) are its vertices, for graphs of landmarks.
 
     `sounds` are added to the mouth with `priority`. With `angles` the head is written as Live Link's three angles,
-    not as joints. `face_map` names the shapes, instead of their own names.
+    not as joints. `face_map` names the shapes, instead of their own names. At `accents` (seconds) brows rise and the
+    head nods.
     """
-    return clip_and_notes(performance, character, name, landmarks, sounds, priority, angles, face_map)[0]
+    return clip_and_notes(performance, character, name, landmarks, sounds, priority, angles, face_map, accents)[0]
 
 
 def clip_and_notes(
@@ -59,6 +61,7 @@ def clip_and_notes(
     priority: float = 0.85,
     angles: bool = False,
     face_map: FaceMap | None = None,
+    accents: Sequence[float] = (),
 ) -> tuple[Clip, tuple[str, ...]]:
     """As `clip_of`, with a line for each thing that the character cannot show."""
     sounds = list(sounds)
@@ -70,11 +73,16 @@ def clip_and_notes(
     if isinstance(rig_of(character), LayeredRig):
         channels, columns = _clip_of_controls(performance, character, names, values)
     else:
-        sources = _sources(performance, names, values, sounds, priority)
+        found = find_face_map(character) if face_map is None else face_map
+        sources = _sources(performance, names, values) | label_strengths(performance)
+        if sounds or len(accents):
+            spoken = add_speech(sources, sounds, performance.rate, priority, accents)
+            sources = spoken.expression | spoken.visemes if found.has_visemes else spoken.shapes
+        head = _head(performance, names, values)
+        head = head + np.outer(accent_curve(accents, performance.times), [0.0, ACCENT_NOD_RAD, 0.0])
         acted = {canonical_name(name) or name for name in names} | set(label_strengths(performance))
-        parts, notes = _shape_channels(character, sources, acted, face_map)
+        parts, notes = _shape_channels(character, sources, acted, found)
         if not angles:
-            head = _head(performance, names, values)
             joints = find_head_joints(character)
             parts = [*joint_channels(joints, character, head, _eye_angles(sources)), *parts]
             if np.any(head) and not joints.turns:
@@ -82,7 +90,7 @@ def clip_and_notes(
         channels, columns = [channel for channel, _ in parts], np.concatenate([value for _, value in parts], axis=1)
         if angles:
             channels = [*channels, Channel("", "controls", HEAD_ANGLE_NAMES)]
-            columns = np.concatenate([columns, _head(performance, names, values) * ROLL_SIGNS], axis=1)
+            columns = np.concatenate([columns, head * ROLL_SIGNS], axis=1)
     labels = dict.fromkeys(
         label for cue in performance.cues for label in (part.partition(":")[0] for part in cue.split("+"))
     )
@@ -143,22 +151,13 @@ def _clip_of_controls(
     return [Channel(name, "controls", ("value",)) for name in columns], np.stack(clamped, axis=1)
 
 
-def _sources(
-    performance: ExpressionTake,
-    names: Sequence[str],
-    values: Array,
-    sounds: list[Viseme | tuple[float, str]],
-    priority: float,
-) -> dict[str, Array]:
-    """Source -> (F,) weights 0 to 1: ARKit's, the labels', and those of shapes by their own names."""
+def _sources(performance: ExpressionTake, names: Sequence[str], values: Array) -> dict[str, Array]:
+    """Source -> (F,) weights 0 to 1 of the expression: ARKit's names, or a character's own."""
     weights = {
         canonical_name(name) or name: values[:, i] for i, name in enumerate(names) if name not in HEAD_ANGLE_NAMES
     }
     weights |= _eyes(performance, weights)
-    weights = {name: np.clip(value, 0.0, 1.0) for name, value in weights.items()}
-    if sounds:
-        weights = add_speech(weights, sounds, performance.rate, priority)
-    return weights | label_strengths(performance)
+    return {name: np.clip(value, 0.0, 1.0) for name, value in weights.items()}
 
 
 def label_strengths(performance: ExpressionTake) -> dict[str, Array]:
@@ -190,13 +189,12 @@ def label_strengths(performance: ExpressionTake) -> dict[str, Array]:
 
 
 def _shape_channels(
-    character: Character, sources: dict[str, Array], acted: set[str], face_map: FaceMap | None
+    character: Character, sources: dict[str, Array], acted: set[str], found: FaceMap
 ) -> tuple[list[tuple[Channel, Array]], tuple[str, ...]]:
     """Channels of shape weights with their values (F, n), and notes of what has no shape.
 
     A character that shows none of the `acted` sources is refused; blinks alone are no performance.
     """
-    found = find_face_map(character) if face_map is None else face_map
     own = {shape for shapes in character.shapes.values() for shape in shapes}
     named = {canonical_label(source, found.labels): values for source, values in sources.items()}
     shapes = found.weights(named)

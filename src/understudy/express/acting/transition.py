@@ -86,7 +86,7 @@ def plan_transition(
     natural = np.array([path.length for path in paths]) / (actor.graph.rate * style.pace)
     spread = actor.deviations(sinks if label is not None else here, label) / style.pace
     lengths = vary_length(natural, spread, normals[0], normals[1:], coupling, style.length_noise)
-    hold = style.hold if label is not None else 0.0
+    hold = style.hold
     if style.coupling is None:  # the paper's: every region is stretched to the longest
         seconds = float(lengths.max())
         return LabelTransition(poses, seconds, hold, np.zeros(len(sinks)), np.full(len(sinks), seconds), sinks, take)

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import least_squares
 from tests.reference import express as reference
 
-from understudy.express.acting.smoothing import savitzky_golay, smooth_curves, window_frames
+from understudy.express.acting.timing import savitzky_golay, smooth_curves, window_frames
 
 
 def sigmoid(u: np.ndarray, steep: float, middle: float) -> np.ndarray:

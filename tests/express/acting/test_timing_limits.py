@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from understudy.express.acting.smoothing import clamp_to_range, limit_speed
+from understudy.express.acting.timing import clamp_to_range, limit_speed
 
 MEMBERS = [np.arange(2), np.arange(2, 5)]
 
