@@ -16,6 +16,11 @@ def square(x):
     return x * x
 
 
+def nap(seconds):
+    time.sleep(seconds)
+    return seconds
+
+
 def latest_first(x):
     """The later an item, the sooner it is done."""
     time.sleep(0.1 * (3 - x))

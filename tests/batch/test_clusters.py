@@ -6,6 +6,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import threading
 
 import pytest
 from tests.batch import jobs_to_do
@@ -46,6 +47,23 @@ def test_a_scheduler_that_does_not_answer_is_an_error(monkeypatch):
     monkeypatch.setattr(clusters, "CONNECT_TIMEOUT_SECONDS", 0.5)
     with pytest.raises(InvalidInput, match=r"^there is no Dask scheduler at dask://127\.0\.0\.1:9: "):
         batch.run(jobs_to_do.square, range(3), cluster="dask://127.0.0.1:9")
+
+
+@pytest.mark.long
+def test_a_cluster_that_loses_all_workers_is_given_up(monkeypatch):
+    """The scheduler stays: Dask itself would wait for new workers without a word."""
+    distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+    monkeypatch.setattr(clusters, "NO_WORKERS_SECONDS", 3.0)
+    monkeypatch.setattr(clusters, "WATCH_SECONDS", 0.5)
+    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+    with distributed.LocalCluster(n_workers=2, host="127.0.0.1", silence_logs=50, **options) as local:
+        address = local.scheduler_address.replace("tcp", "dask")
+        threading.Timer(2.0, lambda: local.scale(0)).start()
+        with pytest.raises(
+            batch.JobFailed, match=r"ended too early; not done: '60.0'.*has had no worker for 3 s"
+        ) as caught:
+            batch.run(jobs_to_do.nap, [0.0, 0.0, 60.0, 60.0], cluster=address)
+    assert caught.value.finished == {0: 0.0, 1: 0.0}, "what was done is kept"
 
 
 def test_ray(tmp_path):

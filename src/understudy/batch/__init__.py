@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from understudy.batch.jobs import JobFailed, JobsInterrupted, arrivals, mapper, run
+from understudy.batch.jobs import JobFailed, JobsInterrupted, arrivals, attach_finished, mapper, run
 
-__all__ = ["JobFailed", "JobsInterrupted", "arrivals", "mapper", "run"]
+__all__ = ["JobFailed", "JobsInterrupted", "arrivals", "attach_finished", "mapper", "run"]

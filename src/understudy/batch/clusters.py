@@ -16,6 +16,8 @@ import importlib.util
 import logging
 import os
 import re
+import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -25,6 +27,12 @@ from understudy.errors import InvalidInput, MissingExtra
 
 CLUSTER_KINDS = "'dask', 'dask://host:port', 'ray' or 'ray://host:port'"
 CONNECT_TIMEOUT_SECONDS = 10.0  # until a silent scheduler counts as absent
+NO_WORKERS_SECONDS = 15.0  # without any worker, until a batch is given up
+WATCH_SECONDS = 2.0  # between two looks at the workers
+
+
+class WorkersGone(Exception):
+    """All workers of a cluster have gone, and none has come for a while."""
 
 
 def check(cluster: str | None) -> str:
@@ -84,7 +92,16 @@ def _dask_backend(client: Any) -> Any:
     from joblib._dask import DaskDistributedBackend
 
     class DaskBackend(DaskDistributedBackend):
-        """Reports a job that ended with an exception to joblib, as the parent class does for successful ones."""
+        """Reports a job that ended with an exception to joblib, as the parent class does for successful ones.
+
+        Dask itself waits for new workers when the last one has gone; here the jobs that are left fail after a while.
+        """
+
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            self._waiting: dict[Future[Any], Callable[[Any], None]] = {}  # jobs without a result
+            self._ended = threading.Event()
+            threading.Thread(target=self._watch, daemon=True).start()
 
         def effective_n_jobs(self, n_jobs: int) -> int:
             """The cluster's cores; at least two, since joblib runs the jobs of a single worker in this process."""
@@ -92,9 +109,11 @@ def _dask_backend(client: Any) -> Any:
 
         def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> Future[Any]:
             future: Future[Any] = super().submit(func, callback)
+            if callback:
+                self._waiting[future] = callback
 
             def report_failure(ended: Future[Any]) -> None:
-                if callback and ended.exception() is not None:
+                if self._waiting.pop(ended, None) is not None and callback and ended.exception() is not None:
                     callback(ended)
 
             future.add_done_callback(report_failure)
@@ -102,6 +121,28 @@ def _dask_backend(client: Any) -> Any:
 
         def retrieve_result_callback(self, out: Any) -> Any:
             return out.result() if isinstance(out, Future) else super().retrieve_result_callback(out)
+
+        def terminate(self) -> None:
+            """End the watch with the batch."""
+            self._ended.set()
+            super().terminate()
+
+        def _watch(self) -> None:
+            """Fail the jobs that wait when there has been no worker for a while."""
+            last = time.monotonic()
+            while not self._ended.wait(WATCH_SECONDS):
+                if client.status != "running" or client.scheduler_info(n_workers=1)["workers"]:
+                    last = time.monotonic()
+                elif time.monotonic() - last > NO_WORKERS_SECONDS:
+                    self._give_up()
+                    return
+
+        def _give_up(self) -> None:
+            failure: Future[Any] = Future()
+            failure.set_exception(WorkersGone(f"the cluster has had no worker for {NO_WORKERS_SECONDS:g} s"))
+            while self._waiting:
+                _, callback = self._waiting.popitem()
+                callback(failure)
 
     return DaskBackend(client=client)
 

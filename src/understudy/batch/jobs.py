@@ -75,7 +75,7 @@ def run(
     """
     work = list(items)
     finished: dict[int, Any] = {}
-    with _attach_finished(work, finished):
+    with attach_finished(work, finished):
         for index, result in arrivals(function, work, workers, cluster, threads, keep_going):
             finished[index] = result
             if progress:
@@ -94,7 +94,7 @@ def mapper(workers: int | None = None, cluster: str | None = None, threads: bool
         work = list(items)
         finished: dict[int, Any] = {}
         yielded = 0
-        with _attach_finished(work, finished):
+        with attach_finished(work, finished):
             for index, result in arrivals(function, work, workers, cluster, threads):
                 finished[index] = result
                 if progress:
@@ -176,7 +176,7 @@ def _stop_workers(outcomes: Any) -> Iterator[None]:
 
 
 @contextmanager
-def _attach_finished(items: Sequence[Any], finished: dict[int, Any]) -> Iterator[None]:
+def attach_finished(items: Sequence[Any], finished: dict[int, Any]) -> Iterator[None]:
     """Add the finished results to errors. If a worker died, the error names the items that are not done."""
     try:
         yield

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from understudy.cli import options
+from understudy.cli.farm import FolderCommand
 from understudy.cli.options import InputJobs, target_ending
 from understudy.errors import FileError
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from understudy.character import Asset
 
 
-@click.command(name="convert", short_help="Convert from one format to another.")
+@click.command(name="convert", cls=FolderCommand, short_help="Convert from one format to another.")
 @click.argument("input")
 @options.output(help="The file to write, or a folder with --to; - for standard output with --to.")
 @click.option(
@@ -55,7 +56,7 @@ def command(
         return {"output": target, "notes": notes}
 
     jobs = InputJobs.plan(input, output, target_ending(output, ending) if ending else None)
-    jobs.run(work, as_json and output != "-")
+    jobs.run(work, as_json and output != "-", quiet)
 
 
 def _choose_clips(asset: Asset, clips: tuple[str, ...], rate: float | None) -> Asset:
@@ -108,7 +109,7 @@ def write_asset(asset: Asset, target: str, ending: str | None) -> tuple[str, ...
         return ("npz holds the baked frames of one clip only",) if len(asset.animations) > 1 else ()
 
 
-@click.command(name="bake", short_help="Bake a clip to arrays, frame by frame.")
+@click.command(name="bake", cls=FolderCommand, short_help="Bake a clip to arrays, frame by frame.")
 @click.argument("input")
 @options.output()
 @options.clip
@@ -152,4 +153,4 @@ def bake_command(
         return {"output": target, "frames": frames, "joints": joints, "vertices": vertices, "triangles": triangles}
 
     jobs = InputJobs.plan(input, output, ".npz", asked=False)
-    jobs.run(work, as_json and output != "-")
+    jobs.run(work, as_json and output != "-", quiet)

@@ -12,6 +12,7 @@ import click
 
 from understudy.cli import options
 from understudy.cli.convert import flatten_layers, write_asset
+from understudy.cli.farm import FolderCommand
 from understudy.cli.options import InputJobs, target_ending
 from understudy.errors import BadFile, InvalidInput
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 SINGLE_CLIP_ENDINGS = (".bvh", ".npz")  # formats with one animation
 
 
-@click.command(name="edit", short_help="Drag points of an animation between its keys.")
+@click.command(name="edit", cls=FolderCommand, short_help="Drag points of an animation between its keys.")
 @click.argument("input")
 @click.argument("edits")
 @options.output(help="The file to write, or a folder with --to; - for standard output with --to.")
@@ -100,7 +101,7 @@ def command(
                 click.echo(f"{path} -> {target}{' (not written)' if dry_run else ''}: {count}", err=True)
         return row
 
-    jobs.run(work, as_json and output != "-")
+    jobs.run(work, as_json and output != "-", quiet)
 
 
 def check_target(target: str, kind: str, many: bool) -> None:

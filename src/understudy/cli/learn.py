@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from understudy.cli import options
+from understudy.cli.farm import FolderCommand
 from understudy.cli.info import model_facts, model_table
 from understudy.cli.options import InputJobs
 from understudy.errors import InvalidInput
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from understudy.perform.model import PerformanceModel
 
 
-@click.command(name="learn", short_help="Learn a character from its clips, so that it can perform.")
+@click.command(name="learn", cls=FolderCommand, short_help="Learn a character from its clips, so that it can perform.")
 @click.argument("input")
 @options.output(help="MODEL.understudy; for a folder as INPUT a folder; - for standard output.")
 @click.option(
@@ -97,7 +98,7 @@ def command(
         return row
 
     jobs = InputJobs.plan(input, output, MODEL_SUFFIX, asked=False)
-    jobs.run(work, as_json and output != "-")
+    jobs.run(work, as_json and output != "-", quiet)
 
 
 def open_library(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from understudy.cli import farm
 from understudy.errors import InvalidInput, UnderstudyError, Unsupported
 from understudy.perform.pose_model import is_model
 
@@ -246,6 +247,8 @@ class InputJobs:
 
         `asked` says that the user gave the ending with --to; an OUT without an ending is then a new folder.
         """
+        if (job := farm.current_job()) is not None:
+            return cls((job.pair,), many=True)
         paths = inputs(input)
         many = paths != [input]
         if (many or output == "-" or Path(output).is_dir()) and not ending:
@@ -264,29 +267,29 @@ class InputJobs:
             targets = [output]
         return cls(tuple(zip(paths, targets)), many)
 
-    def run(self, work: Callable[[str, str], dict[str, Any]], as_json: bool = False) -> None:
-        """Run `work` for each pair; it returns a row for --json. Exits with 1 at the end if some failed."""
-        rows: list[dict[str, Any]] = []
-        failures = 0
-        for path, target in self.pairs:
+    def run(self, work: Callable[[str, str], dict[str, Any]], as_json: bool = False, quiet: bool = False) -> None:
+        """Run `work` for each pair; it returns a row for --json. Exits with 1 at the end if some failed.
+
+        A folder is a farm: see `cli/farm.py`.
+        """
+        if (job := farm.current_job()) is not None:
+            job.row = work(*job.pair)
+            return
+        if self.many:
+            rows = farm.run_folder(self.pairs, work, quiet or as_json)
+        else:
+            path, target = self.pairs[0]
             try:
-                if self.many:
-                    Path(target).parent.mkdir(parents=True, exist_ok=True)
-                rows.append({"input": path, **work(path, target)})
+                rows = [{"input": path, **work(path, target)}]
             except UnderstudyError as error:
-                named = _name_input(error, path, target)
-                if not self.many:
-                    raise named from error
-                failures += 1
-                click.echo(f"error: {named}", err=True)
-                rows.append({"input": path, "error": str(named)})
+                raise name_input(error, path, target) from error
         if as_json:
             echo_json(rows if self.many else rows[0])
-        if failures:
+        if any("error" in row for row in rows):
             raise click.exceptions.Exit(1)
 
 
-def _name_input(error: UnderstudyError, path: str, target: str) -> UnderstudyError:
+def name_input(error: UnderstudyError, path: str, target: str) -> UnderstudyError:
     """The error with the name of its input, if its message names no file."""
     if not isinstance(error, InvalidInput) or path in str(error) or target in str(error):
         return error

@@ -11,6 +11,7 @@ import click
 from understudy.cli import options
 from understudy.cli.convert import flatten_layers, write_asset
 from understudy.cli.edit import check_target, keep_one_animation, replace_animation, write_report
+from understudy.cli.farm import FolderCommand
 from understudy.cli.options import InputJobs, target_ending
 from understudy.errors import InvalidInput
 
@@ -22,7 +23,7 @@ GLTF_SETTINGS = {"keys": "fewest", "rotations": "quaternion", "handles": "thirds
 CURVE_SETTINGS = {"keys": "poses", "rotations": "euler"}  # for editing; angles need fewer keys
 
 
-@click.command(name="reduce", short_help="Reduce dense clips to few keys with free tangents.")
+@click.command(name="reduce", cls=FolderCommand, short_help="Reduce dense clips to few keys with free tangents.")
 @click.argument("input")
 @options.output(help="The file to write, or a folder with --to; - for standard output with --to.")
 @click.option(
@@ -106,7 +107,7 @@ def command(
 
     jobs = InputJobs.plan(input, output, target_ending(output, ending) if ending else None)
     check_target(output, target_ending(output, ending), jobs.many)
-    jobs.run(work, as_json and output != "-")
+    jobs.run(work, as_json and output != "-", quiet)
 
 
 def reduce_asset(

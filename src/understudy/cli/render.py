@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from understudy.cli import options
+from understudy.cli.farm import FolderCommand
 from understudy.cli.options import InputJobs, target_ending
 from understudy.errors import Unsupported
 
@@ -43,7 +44,7 @@ def size_option(usual: str, of_a_sheet: str) -> options.Decorator:
     )
 
 
-@click.command(name="render", short_help="Draw a picture, a contact sheet or a video.")
+@click.command(name="render", cls=FolderCommand, short_help="Draw a picture, a contact sheet or a video.")
 @click.argument("input")
 @options.output(help="x.png, x.mp4, x.webm or x.gif; for a folder as INPUT a folder, with --to.")
 @click.option(
@@ -205,7 +206,7 @@ def command(
         raise Unsupported(
             output, f"a picture is not written as {kind or 'this'}; written are: {', '.join(OUTPUT_ENDINGS)}"
         )
-    jobs.run(work, as_json)
+    jobs.run(work, as_json, quiet)
 
 
 def _trails(take: RenderTake, names: tuple[str, ...], vertices: tuple[int, ...]) -> tuple[Trail, ...]:
