@@ -60,7 +60,7 @@ def test_a_cluster_that_loses_all_workers_is_given_up(monkeypatch):
         address = local.scheduler_address.replace("tcp", "dask")
         threading.Timer(2.0, lambda: local.scale(0)).start()
         with pytest.raises(
-            batch.JobFailed, match=r"ended too early; not done: '60.0'.*has had no worker for 3 s"
+            batch.JobFailed, match="ended too early.*has had no worker for 3 s"
         ) as caught:
             batch.run(jobs_to_do.nap, [0.0, 0.0, 60.0, 60.0], cluster=address)
     assert caught.value.finished == {0: 0.0, 1: 0.0}, "what was done is kept"
