@@ -59,9 +59,7 @@ def test_a_cluster_that_loses_all_workers_is_given_up(monkeypatch):
     with distributed.LocalCluster(n_workers=2, host="127.0.0.1", silence_logs=50, **options) as local:
         address = local.scheduler_address.replace("tcp", "dask")
         threading.Timer(2.0, lambda: local.scale(0)).start()
-        with pytest.raises(
-            batch.JobFailed, match="ended too early.*has had no worker for 3 s"
-        ) as caught:
+        with pytest.raises(batch.JobFailed, match=r"ended too early.*has had no worker for 3 s") as caught:
             batch.run(jobs_to_do.nap, [0.0, 0.0, 60.0, 60.0], cluster=address)
     assert caught.value.finished == {0: 0.0, 1: 0.0}, "what was done is kept"
 

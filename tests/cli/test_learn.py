@@ -77,7 +77,7 @@ def test_a_folder_is_learned_file_by_file(understudy, acrobat_file: Path, tmp_pa
     told = json.loads(out)
     assert code == 1 and "b.glb" in err
     assert "error" in told[1] and told[0]["labels"][0]["label"] == "bow"
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a.understudy"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a.understudy", "manifest.jsonl"]
 
 
 def test_standard_output(understudy, acrobat_file: Path, tmp_path: Path) -> None:

@@ -56,10 +56,10 @@ class FolderJob:
 class FolderCommand(click.Command):
     """A verb whose INPUT may be a folder. It gets the options of a farm that it does not have itself."""
 
-    def __init__(self, *arguments: Any, params: list[click.Parameter] | None = None, **attributes: Any) -> None:
+    def __init__(self, name: str | None, params: list[click.Parameter] | None = None, **attributes: Any) -> None:
         own = list(params or ())
-        self._added = [name for name in FARM_OPTIONS if name not in {each.name for each in own}]
-        super().__init__(*arguments, params=[*own, *(FARM_OPTIONS[name] for name in self._added)], **attributes)
+        self._added = [option for option in FARM_OPTIONS if option not in {each.name for each in own}]
+        super().__init__(name, params=[*own, *(FARM_OPTIONS[option] for option in self._added)], **attributes)
 
     def invoke(self, context: click.Context) -> Any:
         context.meta["farm"] = {name: context.params.get(name) for name in FARM_OPTIONS}
@@ -82,7 +82,7 @@ def run_folder(pairs: tuple[Pair, ...], work: Work, quiet: bool) -> list[dict[st
     settings = context.meta.get("farm") or dict.fromkeys(FARM_OPTIONS)
     folder = Path(context.params["output"])
     folder.mkdir(parents=True, exist_ok=True)
-    manifest = Manifest(folder / MANIFEST_NAME, _settings_digest(context))
+    manifest = BatchManifest(folder / MANIFEST_NAME, _settings_digest(context))
     rows = {pair: row for pair in pairs if (row := manifest.row(pair, bool(settings["retry"]))) is not None}
     todo = [pair for pair in pairs if pair not in rows]
     if rows and not quiet:
@@ -169,7 +169,7 @@ def run_job(item: tuple[str, str, list[str], dict[str, Any]]) -> tuple[dict[str,
     return row, time.perf_counter() - began
 
 
-class Manifest:
+class BatchManifest:
     """What is done in an output folder, one line a job; later lines replace earlier ones."""
 
     def __init__(self, place: Path, settings: str) -> None:
@@ -194,8 +194,15 @@ class Manifest:
 
     def add(self, pair: Pair, row: dict[str, Any], seconds: float) -> None:
         """Add the line of a job that has ended."""
-        entry = {"input": pair[0], "output": pair[1], "sha256": _digest(pair[0]), "settings": self._settings}
-        entry |= {"version": __version__, "seconds": round(seconds, 3), "row": row}
+        entry = {
+            "input": pair[0],
+            "output": pair[1],
+            "sha256": _digest(pair[0]),
+            "settings": self._settings,
+            "version": __version__,
+            "seconds": round(seconds, 3),
+            "row": row,
+        }
         with self.place.open("a", encoding="utf-8") as handle:
             handle.write(json.dumps(entry) + "\n")
 

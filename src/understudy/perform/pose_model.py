@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from understudy import storage
 from understudy.errors import BadFile, FileError, InvalidInput
 from understudy.estimator import Estimator
 
@@ -255,7 +254,11 @@ def clip_of_rows(rig: PosedRig, name: str, rows: Array, rate: float, labels: Ite
 
 def is_model(path: str | Path) -> bool:
     """Whether a path has the suffix of a model file, and is not a character with a deformer, which has the same."""
-    return Path(path).suffix.lower() == MODEL_SUFFIX and not storage.holds_character(path)
+    if Path(path).suffix.lower() != MODEL_SUFFIX:
+        return False
+    from understudy import storage
+
+    return not storage.holds_character(path)
 
 
 def open_model(path: str | Path) -> ModelWithCharacter:
