@@ -45,7 +45,7 @@ from understudy.deform.ground_truth.cylinder import solve_cylinder
 from understudy.deform.methods.mesh_animation import skin_animation
 from understudy.deform.rigging import automatic_rig, automatic_weights
 from understudy.maths import jit, quaternion
-from understudy.maths.threads import one_thread
+from understudy.maths.jit import one_blas_thread
 
 DATA = Path(os.environ.get("UNDERSTUDY_TEST_DATA", HERE.parents[1] / "shared" / "data"))
 BLENDER = Path(os.environ.get("UNDERSTUDY_BLENDER_VENV", HERE.parent / ".venv-blender")) / "bin" / "python"
@@ -248,7 +248,7 @@ def speeds() -> Iterator[Row]:
 
 def alone(made: Deformer, transforms: Array, repeats: int = 41) -> float:
     """Microseconds of processor time of a frame by itself, the median."""
-    with one_thread(), jit.one_thread():
+    with one_blas_thread(), jit.one_kernel_thread():
         made.deform(transforms[0])
         runs = []
         for k in range(repeats):

@@ -29,8 +29,8 @@ from understudy.gp.gplvm import (
 )
 from understudy.gp.likelihood import Likelihood
 from understudy.gp.priors import ConnectivityPrior, RandomWalk
-from understudy.maths import cholesky, lbfgs, scg
-from understudy.maths.threads import one_thread
+from understudy.maths import lbfgs, scg, solvers
+from understudy.maths.jit import one_blas_thread
 from understudy.perform import features
 from understudy.perform.features.encoder import PoseEncoder
 from understudy.perform.features.weights import weigh_features
@@ -43,7 +43,7 @@ REAL = ("roar", "neutral")  # the most and the least lively of the dragon's labe
 
 def rows() -> Iterator[Row]:
     """Every row of this benchmark, as they are measured."""
-    with tempfile.TemporaryDirectory() as folder, one_thread():
+    with tempfile.TemporaryDirectory() as folder, one_blas_thread():
         yield from evaluation(Path(folder) / "gplvm.npz", 400)
         yield from evaluation(Path(folder) / "gplvm.npz", 800)
         yield from connectivity(400)
@@ -122,8 +122,8 @@ def evaluation(path: Path, count: int, width: int = 20) -> Iterator[Row]:
     for pair in taken:  # in turns, so that both see the same machine
         work[...] = matrix
         begin = time.thread_time()
-        cholesky.cholesky_in_place(work)
-        cholesky.inverse_in_place(work)
+        solvers.cholesky_in_place(work)
+        solvers.inverse_in_place(work)
         middle = time.thread_time()
         likelihood(latents, KERNEL)
         pair[:] = middle - begin, time.thread_time() - middle

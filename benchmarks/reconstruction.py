@@ -24,7 +24,7 @@ from understudy import cast
 from understudy.checks import Array
 from understudy.gp.gplvm import GPLVM
 from understudy.maths import transform
-from understudy.maths.threads import map_in_threads
+from understudy.maths.jit import map_in_threads
 from understudy.perform.features.encoder import PoseEncoder
 from understudy.perform.features.reduction import FeaturePca
 from understudy.perform.features.weights import carrier_joint, feature_influence, weigh_features

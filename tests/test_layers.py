@@ -16,7 +16,7 @@ import understudy
 LAYERS = """
 errors
 checks | files
-schema | storage | estimator | maths
+schema | storage | maths
 character | gp
 formats
 cast

@@ -30,7 +30,7 @@ import numpy as np
 from addons.blender.rest_frame import from_rest, to_rest
 
 from understudy.character import Channel, Curve, Curves, Skeleton
-from understudy.character.channels import SPLITTABLE_KINDS
+from understudy.character.clip import SPLITTABLE_KINDS
 from understudy.character.curve import BEZIER, LINEAR, STEP, bezier_segments, fit_handles
 from understudy.character.key_insertion import insert_curve_key, merge_columns
 from understudy.checks import Array, positive

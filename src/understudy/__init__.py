@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from understudy.edit.posing import pose_character
     from understudy.edit.reduce.reduction import reduce_keys
     from understudy.edit.sketches import sketch_path
-    from understudy.errors import UnderstudyError
-    from understudy.estimator import NotFitted
+    from understudy.errors import NotFitted, UnderstudyError
     from understudy.express.face_capture import capture_face
     from understudy.express.face_graph import FaceGraph
     from understudy.io import cast_names, load, save, show
@@ -144,7 +143,7 @@ _HOMES = {  # name -> module:name
     "compare_skins": "deform.comparison:compare_skins",
     # errors
     "UnderstudyError": "errors:UnderstudyError",
-    "NotFitted": "estimator:NotFitted",
+    "NotFitted": "errors:NotFitted",
 }
 
 

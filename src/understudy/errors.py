@@ -64,6 +64,18 @@ class Unsupported(FileError):
     """The file is valid, but holds something that understudy does not read or write."""
 
 
+class NotFitted(UnderstudyError):
+    """Something learnt was asked for before `fit`.
+
+    Example:
+        >>> try:
+        ...     us.PoseModel().labels
+        ... except us.NotFitted as error:
+        ...     print(error)
+        PoseModel has no 'model_' yet: call fit first
+    """
+
+
 class MissingExtra(UnderstudyError):
     """An optional dependency is not installed."""
 

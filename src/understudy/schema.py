@@ -1,7 +1,15 @@
-"""Tables of hand-written TOML files: every mistake is one sentence with the file, the place and the reason."""
+"""Settings: those of everything that learns, and the tables of hand-written TOML files.
+
+**`Estimator`**: settings are given to `__init__` and kept under their own names; data is given to `fit`, which returns
+the estimator; what was learnt ends in an underscore and is not there before.
+
+**Tables**: every mistake in a file is one sentence with the file, the place and the reason.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import math
 import re
 import sys
@@ -9,7 +17,28 @@ import tomllib
 from collections.abc import Collection, Mapping
 from typing import Any, NoReturn
 
-from understudy.errors import BadFile, spelling_hint
+from understudy.errors import BadFile, NotFitted, spelling_hint
+
+
+class Estimator:
+    """Base of the learners: settings that can be read back, and a clear word when `fit` was forgotten."""
+
+    def settings(self) -> dict[str, Any]:
+        """The arguments of `__init__` as plain values: numbers, words, dictionaries of these, None."""
+        return {name: _plain(getattr(self, name)) for name in inspect.signature(type(self)).parameters}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in self.settings())})"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.endswith("_") and not name.startswith("_"):
+            raise NotFitted(f"{type(self).__name__} has no {name!r} yet: call fit first")
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+
+def _plain(value: Any) -> Any:
+    return dataclasses.asdict(value) if dataclasses.is_dataclass(value) and not isinstance(value, type) else value
+
 
 MAX_KEY_PARTS = 64  # of a dotted key; those of our files have three
 DEEP_KEY_PATTERN = re.compile(rf"(?<![^\s\[{{,])(?:[^\s.=#,]+[ \t]*\.[ \t]*){{{MAX_KEY_PARTS}}}")

@@ -19,7 +19,7 @@ from understudy.edit.goals import Pin, Point
 from understudy.edit.reduce import reduce_keys
 from understudy.edit.solver.free_columns import RigCache, character_size
 from understudy.formats import read
-from understudy.render.viewport.packing import FramePacker
+from understudy.render.viewport.surface import FramePacker
 from understudy.studio.edit.constraints import Constraints
 from understudy.studio.edit.drags import DragTarget, PointDrag
 from understudy.studio.edit.view import EditView

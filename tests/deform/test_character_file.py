@@ -18,7 +18,7 @@ from understudy.deform.playable import asset_of_examples
 from understudy.deform.skin import Skin
 from understudy.errors import BadFile, InvalidInput, Unsupported
 from understudy.perform.pose_model import is_model
-from understudy.render.viewport.packing import VERTICES_FORM, FramePacker
+from understudy.render.viewport.surface import VERTICES_FORM, FramePacker
 
 
 @cache

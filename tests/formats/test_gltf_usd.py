@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.data_folder import DATA, data_files
 
-from understudy.character.rig.direct import DirectRig
+from understudy.character.rig.rig import DirectRig
 from understudy.formats import gltf, read, write
 
 pytest.importorskip("pxr")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from understudy.maths.threads import one_thread
+from understudy.maths.jit import one_blas_thread
 
 
 @pytest.fixture
 def single():
-    with one_thread():
+    with one_blas_thread():
         yield

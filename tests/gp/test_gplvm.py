@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from tests.gp.poses import clips
 
-from understudy.errors import InvalidInput
-from understudy.estimator import NotFitted
+from understudy.errors import InvalidInput, NotFitted
 from understudy.gp.gplvm import GPLVM, NOISE_FLOOR, STAGE_ITERATION_SHARES, initial_latents, make_stages
 from understudy.gp.priors import ConnectivityPrior, DynamicsPrior
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from understudy.errors import InvalidInput
-from understudy.estimator import NotFitted
+from understudy.errors import InvalidInput, NotFitted
 from understudy.gp.shared_gplvm import PoseView, SharedGPLVM, SharedObjective, Standardiser, kernel_cca, roughness
 from understudy.gp.shared_search import descend, value_and_gradient
 

@@ -8,7 +8,7 @@ import pytest
 from tests.learned import lamp_library, lamp_model
 from tests.perform.small_world import asset, clip
 
-from understudy.maths.threads import ThreadStopped, map_in_threads
+from understudy.maths.jit import ThreadStopped, map_in_threads
 from understudy.perform.library import ClipLibrary
 from understudy.perform.training import FitSettings, fit_library
 

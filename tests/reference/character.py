@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from understudy.character import kinematics
 from understudy.character.body import ik
-from understudy.character.body.chain_reach import (
+from understudy.character.body.ik import (
     HINGE_ROUNDS,
     MIN_HINGE_EFFECT_RATIO,
     STRAIGHT_REACH_RATIO,
@@ -25,11 +25,11 @@ from understudy.character.body.ik_kernels import (
     WARM_DAMPING,
 )
 from understudy.character.body.joint_limits import ROTATION, TRANSLATION
-from understudy.character.skinning import blend_shapes, dual_quaternion, lattice, linear
+from understudy.character.skinning import blend_shapes, dual_quaternion, layered, linear
 from understudy.character.skinning.blend_shapes import FLOATS_PER_SHAPE_BLOCK, ShapeBlocks
 from understudy.character.skinning.layered import VERTICES_PER_BLOCK, FrameBlock, LatticeBend, VertexBlocks
 from understudy.checks import Array
-from understudy.maths import quaternion, rotation_spline, vector
+from understudy.maths import quaternion, vector
 
 
 def linear_blend(vertices: ArrayLike, joints: ArrayLike, weights: ArrayLike, matrices: ArrayLike) -> Array:
@@ -102,12 +102,12 @@ def add_shapes(vertices: ArrayLike, deltas: ArrayLike | ShapeBlocks, weights: Ar
 
 
 def displacement(points: ArrayLike, low: ArrayLike, high: ArrayLike, offsets: ArrayLike) -> Array:
-    """`lattice.displacement`."""
-    p, o, start, size, single = lattice._check(points, low, high, offsets)
+    """`layered.displacement`."""
+    p, o, start, size, single = layered._check(points, low, high, offsets)
     result = np.empty((len(o) if len(p) == 1 else len(p), *p.shape[1:]), np.float32)
     for f in range(len(result)):
         u = (p[f % len(p)] - start) / size
-        bx, by, bz = (lattice.basis(u[:, a], o.shape[1 + a]) for a in range(3))
+        bx, by, bz = (layered.basis(u[:, a], o.shape[1 + a]) for a in range(3))
         weights = bx[:, :, None, None] * by[:, None, :, None] * bz[:, None, None, :]
         table = o[f % len(o)].reshape(-1, 3)
         result[f] = weights.reshape(len(u), bx.shape[1] * by.shape[1] * bz.shape[1]) @ table
@@ -276,7 +276,7 @@ def jacobian_and_misses(problem: ik.IkProblem, turns: Array, moves: Array, point
     above = parents[d.joint]
     has_parent = (above >= 0)[:, None, None]
     axes = np.where(has_parent, pure[above], np.eye(3)) @ problem.base[d.joint]
-    axes = axes @ rotation_spline.left_jacobian(turns[d.joint])
+    axes = axes @ quaternion.left_jacobian(turns[d.joint])
     turning = np.cross(axes[np.arange(len(above)), :, d.axis], places[:, None] - world[d.joint, :3, 3])  # (Q, D, 3)
     moving = np.where(has_parent, world[above, :3, :3], np.eye(3))[np.arange(len(above)), :, d.axis]
     both = np.where((d.kind == ROTATION)[:, None], turning, moving)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from understudy.checks import Array
-from understudy.maths.box_qp import GRADIENT_TOLERANCE_RATIO, MAX_NEWTON_STEPS
+from understudy.maths.solvers import GRADIENT_TOLERANCE_RATIO, MAX_NEWTON_STEPS
 
 
 def solve_cholesky(a: Array, b: Array, least: float = 0.0) -> Array | None:

@@ -20,7 +20,7 @@ from understudy.character.rig import DirectRig, rig_of
 from understudy.errors import InvalidInput
 from understudy.render import html
 from understudy.render.viewport.description import describe
-from understudy.render.viewport.packing import FramePacker
+from understudy.render.viewport.surface import FramePacker
 
 
 @pytest.fixture(autouse=True)

@@ -23,7 +23,7 @@ import numpy as np
 from tools.latent.shapes import DiagramShape, balls, isosurface, join_shapes, smooth_path, tube
 
 from understudy import checks
-from understudy.character.skinning.normals import smooth_normals
+from understudy.character.skinning.linear import smooth_normals
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths.colour import from_hex
@@ -150,7 +150,7 @@ def draw_latent_space(
 ) -> str:
     """The space as PNG; returns what is shown, in words.
 
-    bridges: all those of the model (`perform.bridges.Bridges`); the ones of this label are shown.
+    bridges: all those of the model (`perform.pose_space.Bridges`); the ones of this label are shown.
     trails: paths of a particle (F, Q), with or without names for the legend.
     """
     view = view or LatentView()

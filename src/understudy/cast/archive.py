@@ -124,7 +124,7 @@ def read_controls(path: str | Path) -> Controls:
 def area_normals(vertices: Array, triangles: Array) -> Array:
     """(V, 3) unit normals: the mean of the triangles around each vertex, weighted by area.
 
-    As `character.skinning.normals.vertex_normals` with weights by area, but in float64 and without loading compiled
+    As `character.skinning.linear.vertex_normals` with weights by area, but in float64 and without loading compiled
     kernels, which takes longer than reading a character.
     """
     corners = vertices[triangles]

@@ -6,8 +6,7 @@ Animation is arrays, frames x columns; structure is a parents array; all objects
 from __future__ import annotations
 
 from understudy.character.asset import Asset, BoundDeformer, Character, Part
-from understudy.character.channels import Channel, Channels
-from understudy.character.clip import Clip
+from understudy.character.clip import Channel, Channels, Clip
 from understudy.character.controls import Controls, Lattice, RigLayers, SparseShapes
 from understudy.character.curve import Curve
 from understudy.character.curves import Curves

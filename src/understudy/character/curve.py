@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from understudy import checks
-from understudy.character.channels import Channel
+from understudy.character.clip import Channel
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import bezier, quaternion

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from understudy import checks
-from understudy.character.channels import Channels
-from understudy.character.clip import Clip, check_moments, continuous
+from understudy.character.clip import Channels, Clip, check_moments, continuous
 from understudy.character.curve import BEZIER, LINEAR, Curve
 from understudy.checks import Array
 from understudy.errors import InvalidInput

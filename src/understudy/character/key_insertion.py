@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from understudy.character.channels import Channel
+from understudy.character.clip import Channel
 from understudy.character.curve import BEZIER, LINEAR, STEP, Curve, bezier_segments, fit_handles
 from understudy.checks import Array
 from understudy.errors import InvalidInput

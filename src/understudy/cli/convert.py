@@ -47,8 +47,13 @@ def command(
 
     def work(path: str, target: str) -> dict[str, Any]:
         asset = options.open_input(path, source_format, jobs.many, skeleton=skeleton, **placing)
-        asset = flatten_layers(_choose_clips(asset, clips, rate), target_ending(target, ending), quiet or as_json)
-        notes = [*asset.notes, *(_dry_run(asset, target, ending) if dry_run else write_asset(asset, target, ending))]
+        asset = options.flatten_layers(
+            _choose_clips(asset, clips, rate), target_ending(target, ending), quiet or as_json
+        )
+        notes = [
+            *asset.notes,
+            *(_dry_run(asset, target, ending) if dry_run else options.write_asset(asset, target, ending)),
+        ]
         if not as_json:
             options.echo_notes(notes, quiet)
             if not quiet:
@@ -71,42 +76,17 @@ def _choose_clips(asset: Asset, clips: tuple[str, ...], rate: float | None) -> A
     return Asset(asset.characters, dense, keyed, asset.notes, asset.format)
 
 
-def flatten_layers(asset: Asset, kind: str, quiet: bool) -> Asset:
-    """The asset with layered characters as joints and shapes, unless the format needs no character (npz, curves)."""
-    if kind in (".npz", ".curves.json") or all(character.layers is None for character in asset.characters):
-        return asset
-    from understudy.character.rig import flatten_asset
-
-    with options.progress("baking layers", quiet) as progress:
-        return flatten_asset(asset, shapes=kind != ".bvh", progress=progress)
-
-
 def _dry_run(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
     """The notes or the error of writing, by writing into a temporary folder."""
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
         try:
-            return write_asset(asset, str(Path(folder, "dry_run").with_suffix(target_ending(target, ending))), None)
+            return options.write_asset(
+                asset, str(Path(folder, "dry_run").with_suffix(target_ending(target, ending))), None
+            )
         except FileError as error:
             raise type(error)(target, error.reason, error.place) from error
-
-
-def write_asset(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
-    """Write an asset, or for npz its baked frames; returns notes of what the format could not hold."""
-    from understudy.deform import playable
-
-    kind = target_ending(target, ending)
-    if target != "-" and ending:
-        Path(target).parent.mkdir(parents=True, exist_ok=True)
-    with options.output_file(target, kind) as path:
-        if kind != ".npz":
-            return playable.write(asset, path)
-        from understudy.character.rig import bake
-        from understudy.formats import npz
-
-        npz.write_bake(bake(asset), path)
-        return ("npz holds the baked frames of one clip only",) if len(asset.animations) > 1 else ()
 
 
 @click.command(name="bake", cls=FolderCommand, short_help="Bake a clip to arrays, frame by frame.")

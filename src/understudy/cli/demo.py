@@ -22,8 +22,8 @@ import click
 from understudy.cli import options
 from understudy.cli.info import model_table
 from understudy.cli.learn import fit_with_progress, open_library
+from understudy.cli.options import Size
 from understudy.cli.perform import command_lines, perform_script, write_performance
-from understudy.cli.render import Size
 from understudy.cli.studio import announce
 from understudy.errors import UnderstudyError
 from understudy.perform.pose_model import MODEL_SUFFIX, open_model

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from understudy.cli import options
-from understudy.cli.convert import flatten_layers, write_asset
 from understudy.cli.farm import FolderCommand
-from understudy.cli.options import InputJobs, target_ending
+from understudy.cli.options import InputJobs, flatten_layers, target_ending, write_asset
 from understudy.errors import BadFile, InvalidInput
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from understudy.cli.express_output import (
     write_performance,
     write_speech,
 )
-from understudy.cli.options import target_ending
-from understudy.cli.render import size_option
+from understudy.cli.options import size_option, target_ending
 from understudy.errors import BadFile, InvalidInput, Unsupported
 from understudy.perform.pose_model import MODEL_SUFFIX
 

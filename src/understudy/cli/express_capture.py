@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from understudy.cli import options
-from understudy.cli.convert import flatten_layers, write_asset
-from understudy.cli.options import target_ending
+from understudy.cli.options import flatten_layers, target_ending, write_asset
 from understudy.errors import InvalidInput, Unsupported
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from understudy.cli import options
-from understudy.cli.convert import flatten_layers, write_asset
+from understudy.cli.options import flatten_layers, write_asset
 from understudy.errors import BadFile, InvalidInput, Unsupported
 
 if TYPE_CHECKING:

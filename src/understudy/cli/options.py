@@ -117,6 +117,30 @@ def placing(function: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+class Size(click.ParamType):
+    """WIDTHxHEIGHT in pixels."""
+
+    name = "WxH"
+
+    def convert(self, value: object, param: click.Parameter | None, context: click.Context | None) -> tuple[int, int]:
+        if isinstance(value, tuple):
+            return value
+        width, _, height = str(value).lower().partition("x")
+        if not (width.isdecimal() and height.isdecimal() and 16 <= int(width) <= 7680 and 16 <= int(height) <= 4320):
+            self.fail(f"{value!r} is not a size such as 640x480, at most 7680x4320", param, context)
+        return int(width), int(height)
+
+
+def size_option(usual: str, of_a_sheet: str) -> Decorator:
+    """The option --size WxH, with smaller pictures in a sheet by default."""
+    return click.option(
+        "--size",
+        type=Size(),
+        show_default=f"{usual}; {of_a_sheet} in a sheet",
+        help="Pixels of a picture or a video, or of each picture of a sheet.",
+    )
+
+
 def output(required: bool = True, help: str = "The file to write; - for standard output.") -> Decorator:
     """The option -o OUT."""
     return click.option("-o", "--output", required=required, type=click.Path(), metavar="OUT", help=help)
@@ -187,6 +211,33 @@ def output_file(name: str, ending: str) -> Iterator[Path]:
         path = Path(folder, "stdout").with_suffix(ending)
         yield path
         sys.stdout.buffer.write(path.read_bytes())
+
+
+def flatten_layers(asset: Asset, kind: str, quiet: bool) -> Asset:
+    """The asset with layered characters as joints and shapes, unless the format needs no character (npz, curves)."""
+    if kind in (".npz", ".curves.json") or all(character.layers is None for character in asset.characters):
+        return asset
+    from understudy.character.rig import flatten_asset
+
+    with progress("baking layers", quiet) as report:
+        return flatten_asset(asset, shapes=kind != ".bvh", progress=report)
+
+
+def write_asset(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
+    """Write an asset, or for npz its baked frames; returns notes of what the format could not hold."""
+    from understudy.deform import playable
+
+    kind = target_ending(target, ending)
+    if target != "-" and ending:
+        Path(target).parent.mkdir(parents=True, exist_ok=True)
+    with output_file(target, kind) as path:
+        if kind != ".npz":
+            return playable.write(asset, path)
+        from understudy.character.rig import bake
+        from understudy.formats import npz
+
+        npz.write_bake(bake(asset), path)
+        return ("npz holds the baked frames of one clip only",) if len(asset.animations) > 1 else ()
 
 
 def inputs(name: str) -> list[str]:

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from understudy.cli import options
-from understudy.cli.convert import flatten_layers, write_asset
-from understudy.cli.options import target_ending
-from understudy.cli.render import size_option
+from understudy.cli.options import flatten_layers, size_option, target_ending, write_asset
 from understudy.perform.pose_model import ModelWithCharacter, open_model
 
 if TYPE_CHECKING:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from understudy.cli import options
-from understudy.cli.convert import flatten_layers, write_asset
 from understudy.cli.edit import check_target, keep_one_animation, replace_animation, write_report
 from understudy.cli.farm import FolderCommand
-from understudy.cli.options import InputJobs, target_ending
+from understudy.cli.options import InputJobs, flatten_layers, target_ending, write_asset
 from understudy.errors import InvalidInput
 
 if TYPE_CHECKING:

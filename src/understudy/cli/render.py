@@ -20,30 +20,6 @@ if TYPE_CHECKING:
 OUTPUT_ENDINGS = (".png", ".mp4", ".webm", ".gif")
 
 
-class Size(click.ParamType):
-    """WIDTHxHEIGHT in pixels."""
-
-    name = "WxH"
-
-    def convert(self, value: object, param: click.Parameter | None, context: click.Context | None) -> tuple[int, int]:
-        if isinstance(value, tuple):
-            return value
-        width, _, height = str(value).lower().partition("x")
-        if not (width.isdecimal() and height.isdecimal() and 16 <= int(width) <= 7680 and 16 <= int(height) <= 4320):
-            self.fail(f"{value!r} is not a size such as 640x480, at most 7680x4320", param, context)
-        return int(width), int(height)
-
-
-def size_option(usual: str, of_a_sheet: str) -> options.Decorator:
-    """The option --size WxH, with smaller pictures in a sheet by default."""
-    return click.option(
-        "--size",
-        type=Size(),
-        show_default=f"{usual}; {of_a_sheet} in a sheet",
-        help="Pixels of a picture or a video, or of each picture of a sheet.",
-    )
-
-
 @click.command(name="render", cls=FolderCommand, short_help="Draw a picture, a contact sheet or a video.")
 @click.argument("input")
 @options.output(help="x.png, x.mp4, x.webm or x.gif; for a folder as INPUT a folder, with --to.")
@@ -53,7 +29,7 @@ def size_option(usual: str, of_a_sheet: str) -> options.Decorator:
 @options.clip
 @options.rate
 @options.character
-@size_option("960x720", "320x240")
+@options.size_option("960x720", "320x240")
 @click.option(
     "--time",
     type=options.Finite(),

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from understudy.cli import options
-from understudy.cli.convert import write_asset
 from understudy.cli.edit import check_target
-from understudy.cli.options import InputJobs, target_ending
+from understudy.cli.options import InputJobs, target_ending, write_asset
 from understudy.cli.transfer_work import (
     OutputTarget,
     TransferRequest,

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from understudy.cli import options
-from understudy.cli.convert import write_asset
 from understudy.cli.edit import write_report
+from understudy.cli.options import write_asset
 from understudy.cli.perform import parse_address
 from understudy.errors import BadFile, FileError, InvalidInput, UnderstudyError
 

@@ -22,7 +22,7 @@ from understudy.deform.deformer import Deformer
 from understudy.deform.examples import Examples
 from understudy.errors import InvalidInput, UnderstudyError
 from understudy.maths import jit, vector
-from understudy.maths.threads import one_thread
+from understudy.maths.jit import one_blas_thread
 
 MIN_TIMING_SECONDS = 0.05  # processor time of all runs that time a frame
 
@@ -245,7 +245,7 @@ def speed(deformer: Deformer, transforms: Array) -> float:
     """Microseconds a frame on one core, in a batch; the median of several runs after one that compiles the code."""
     batch = np.tile(transforms, (-(-FRAMES_PER_BATCH // len(transforms)), 1, 1, 1))[:FRAMES_PER_BATCH]
     runs: list[float] = []
-    with one_thread(), jit.one_thread():
+    with one_blas_thread(), jit.one_kernel_thread():
         deformer.deform(batch)
         while len(runs) < MIN_RUNS or (sum(runs) < MIN_TIMING_SECONDS and len(runs) < MAX_RUNS):
             began = time.process_time()

@@ -21,7 +21,7 @@ from understudy.deform import deformer as deformers
 from understudy.deform.deformer import Deformer
 from understudy.deform.examples import Examples
 from understudy.errors import InvalidInput, join_names
-from understudy.estimator import Estimator
+from understudy.schema import Estimator
 
 # Of the size, rms: vertices in another order are a third of it away, another rest pose of the same body less.
 MAX_REST_DISTANCE = 0.15

@@ -51,7 +51,7 @@ from understudy.edit.solver.sqp import (
 from understudy.edit.solver.targets import PointTargets, compare_states, gaps, measure_targets
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion
-from understudy.maths.threads import one_thread
+from understudy.maths.jit import one_blas_thread
 
 STATE_VERSION = 1  # of the data of `DragSession.state`
 MAX_UNDO_STEPS = 100  # each keeps only the curves that it changed
@@ -152,7 +152,7 @@ class DragSession:
         """
         drag, warm_start = self._current("update")
         problem, goals = warm_start.problem, self._new_moves(drag.edit, moves, to, by, turn_to)
-        with one_thread():
+        with one_blas_thread():
             result = to_result(problem, warm_start.search_goals(targets_of_moves(problem, goals)))
         self._drag = replace(drag, edit=replace(drag.edit, moves=tuple(goals)), outcome=result)
         return result

@@ -34,7 +34,7 @@ from understudy.edit.outcome import Obstacle, unit_for
 from understudy.edit.points.states import PointStates
 from understudy.edit.solver import qp
 from understudy.edit.solver.targets import PointTargets, TargetResiduals, gaps
-from understudy.maths import quaternion, rotation_spline
+from understudy.maths import quaternion
 
 MAX_TURN_RAD = np.pi  # of a rotation about each axis: beyond that the same pose is nearer from the other side
 
@@ -96,7 +96,7 @@ class PoseVariables:
         turns = x[len(self.plain) :].reshape(-1, 3)
         q = quaternion.multiply(quaternion.from_rotation_vector(turns), self.start[self.turning])
         axes = np.zeros((len(turns), 3, 4))
-        axes[..., :3] = np.swapaxes(rotation_spline.left_jacobian(turns), 1, 2)  # a row for each variable
+        axes[..., :3] = np.swapaxes(quaternion.left_jacobian(turns), 1, 2)  # a row for each variable
         slopes = 0.5 * quaternion.multiply(axes, q[:, None])  # (Q, 3, 4)
         turned = np.einsum("mqc,qkc->mqk", jacobian[:, self.turning], slopes)
         return np.concatenate([self.unit * jacobian[:, self.plain], turned.reshape(len(jacobian), -1)], axis=1)

@@ -32,7 +32,7 @@ from understudy.express.landmark_filters import proportions
 from understudy.express.landmark_solver import LandmarkBasis
 from understudy.express.regions import landmark_number
 from understudy.formats.arkit_names import ANGLE_NAMES
-from understudy.maths import box_qp, quaternion
+from understudy.maths import quaternion, solvers
 
 # Degrees across the longer side: between a webcam's 60 and a telephone's 45 at arm's length.
 FIELD_OF_VIEW_DEGREES = 50.0
@@ -279,7 +279,7 @@ def _step(subject: FaceModel, pixels: Array, pose: HeadPose, seen: Array, rigid:
     unit = 1 / np.sqrt(np.diag(h))
     solution = (
         unit
-        * box_qp.solve_box_qp(
+        * solvers.solve_box_qp(
             h * np.outer(unit, unit), (j.T @ right * unit)[None], low / unit, limit / unit, now / unit
         )[0]
     )

@@ -14,10 +14,10 @@ from understudy import storage
 from understudy.character import Asset, Character, Clip
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.estimator import Estimator
 from understudy.express.graph import expression_graph, graph_builder
 from understudy.express.graph.expression_graph import ExpressionGraph
 from understudy.express.sequence import ExpressionSequence
+from understudy.schema import Estimator
 
 if TYPE_CHECKING:
     from understudy.express.acting import ExpressionTake

@@ -22,7 +22,7 @@ from understudy.character.rig import rig_of
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.express.landmark_filters import apply_transform, procrustes_transforms, proportions
-from understudy.maths import box_qp
+from understudy.maths import solvers
 
 RIDGE_WEIGHT = 1e-3  # alpha
 
@@ -111,7 +111,7 @@ def solve(
     h = b @ b.T
     h += alpha * np.trace(h) / len(h) * np.eye(len(h))
     low, high = np.zeros(len(h)), np.full(len(h), float(highest))
-    return box_qp.solve_box_qp(h, m.reshape(len(m), -1) @ b.T, low, high)
+    return solvers.solve_box_qp(h, m.reshape(len(m), -1) @ b.T, low, high)
 
 
 def displacements_on_model(

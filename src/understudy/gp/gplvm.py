@@ -43,7 +43,6 @@ from numpy.typing import ArrayLike
 from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.estimator import Estimator
 from understudy.gp import training
 from understudy.gp.covariance import Kernel
 from understudy.gp.likelihood import Likelihood, LikelihoodGradient, SparseLikelihood
@@ -51,7 +50,8 @@ from understudy.gp.mapping import LatentMapping, latents_of
 from understudy.gp.priors import ConnectivityPrior, DynamicsPrior, RandomWalk, TimeCovariance
 from understudy.gp.training import Progress, TrainingStage
 from understudy.maths import lbfgs, scg
-from understudy.maths.threads import one_thread
+from understudy.maths.jit import one_blas_thread
+from understudy.schema import Estimator
 
 METHODS = ("lbfgs", "scg")
 DEFAULT_RATE_FPS = 24.0  # frames a second, where no times are given
@@ -113,7 +113,7 @@ class GPLVM(Estimator):
         observations = poses / scale
         objectives = self.objectives(observations, segments, times)
         mark = training.fingerprint({"model": "GPLVM", **self.settings()}, poses, segments, times)
-        with one_thread():
+        with one_blas_thread():
             first = objectives[0].pack(initial_latents(observations, times, self.dimensions), INITIAL_KERNEL)
             optimiser, stages = scg if self.method == "scg" else lbfgs, make_stages(objectives, self.iterations)
             vector, self.objective_ = training.run_stages(optimiser, stages, first, mark, progress, checkpoint)
@@ -189,7 +189,7 @@ class SparseGPLVM(Estimator):
             whole = GplvmObjective(likelihood, path, walk, shape, walk_frames=self.inducing_)
             objectives = [plain, whole]
         mark = training.fingerprint({"model": "SparseGPLVM", **self.settings()}, poses, segments, times)
-        with one_thread():
+        with one_blas_thread():
             first = plain.pack(initial_latents(observations, times, self.dimensions), INITIAL_KERNEL)
             vector, self.objective_ = training.run_stages(
                 lbfgs, make_stages(objectives, self.iterations), first, mark, progress, checkpoint

@@ -33,7 +33,7 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.gp.covariance import Kernel
-from understudy.maths import cholesky, jit
+from understudy.maths import jit, solvers
 
 FAILED_LOG_LIKELIHOOD = -np.inf
 """The value where K is not positive definite to rounding: an optimiser takes a shorter step."""
@@ -68,10 +68,10 @@ class Likelihood:
 
         transposed = np.ascontiguousarray(points.T)
         self._kernels.rbf_covariance(transposed, kernel.variance, kernel.length, kernel.noise, self._rbf, self._matrix)
-        if not cholesky.cholesky_in_place(self._matrix):
+        if not solvers.cholesky_in_place(self._matrix):
             return LikelihoodGradient(FAILED_LOG_LIKELIHOOD, np.zeros_like(points), np.zeros(3))
         half_log_determinant = self._kernels.log_diagonal(self._matrix)
-        cholesky.inverse_in_place(self._matrix)
+        solvers.inverse_in_place(self._matrix)
         inverse = self._matrix.T  # in Fortran's order: BLAS works in place, on its lower triangle
         a = blas.dsymm(1.0, inverse, self._observations, lower=1)
         value = -self.dimensions * half_log_determinant - 0.5 * np.vdot(a, self._observations) + self._constant
@@ -160,7 +160,7 @@ class SparseLikelihood:
         self._kernels.inducing_covariance(points, transposed, kernel.variance, kernel.length, self._rbf)
         factor = kernel.cross_covariance(chosen, chosen)
         factor.flat[:: len(factor) + 1] += JITTER_VARIANCE_RATIO * kernel.variance
-        if not cholesky.cholesky_in_place(factor):
+        if not solvers.cholesky_in_place(factor):
             return None
         lower = factor.T  # Fortran's order; its lower triangle is L
         self._v[...] = self._rbf
@@ -169,9 +169,9 @@ class SparseLikelihood:
         bound += np.tril(bound, -1).T
         bound.flat[:: len(bound) + 1] += 1.0
         inverse = bound.copy()
-        if not cholesky.cholesky_in_place(inverse):
+        if not solvers.cholesky_in_place(inverse):
             return None
-        cholesky.inverse_in_place(inverse)
+        solvers.inverse_in_place(inverse)
         inverse = np.triu(inverse) + np.triu(inverse, 1).T
         vy = blas.dgemm(1.0, v, self._y)
         return lower, inverse, bound, inverse @ vy, vy

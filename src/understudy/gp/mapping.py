@@ -39,8 +39,8 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.gp.covariance import Kernel, squared_distances
 from understudy.gp.likelihood import SparseLikelihood
-from understudy.maths import cholesky, jit
-from understudy.maths.threads import one_thread
+from understudy.maths import jit, solvers
+from understudy.maths.jit import one_blas_thread
 
 KERNELS = "understudy.gp.gplvm_kernels"
 POSES_PER_BLOCK = 1024  # 40 MB of distances to 5,000 frames
@@ -89,7 +89,7 @@ class LatentMapping:
     def _matrices(self) -> tuple[Array, Array]:
         """Weights and precision. Threads that ask at once compute them twice, and equally."""
         assert self._frames is not None
-        with one_thread():  # another number of threads would round differently
+        with one_blas_thread():  # another number of threads would round differently
             weights, precision = self._frames.solve(self.kernel, self.scale)
         return checks.freeze(weights), checks.freeze(precision)
 
@@ -227,9 +227,9 @@ class TrainingFrames(NamedTuple):
                 raise InvalidInput("the covariance of the inducing points is singular: are all frames the same?")
             return solution
         inverse = kernel.matrix(self.latents)
-        if not cholesky.cholesky_in_place(inverse):
+        if not solvers.cholesky_in_place(inverse):
             raise InvalidInput("the covariance of the latents is singular: are all frames the same?")
-        cholesky.inverse_in_place(inverse)
+        solvers.inverse_in_place(inverse)
         precision = np.triu(inverse) + np.triu(inverse, 1).T
         return precision @ self.poses, precision
 
@@ -246,7 +246,7 @@ def nearest_points(mapping: LatentMapping, poses: Array, starts: Array) -> tuple
     points = starts.reshape(-1, dimensions)
     owner = np.repeat(np.arange(count), tried)
     damping = np.full(len(points), 1e-3)
-    with one_thread():
+    with one_blas_thread():
         while True:
             steps = SCOUT_STEPS if tried > 1 else MAX_SEARCH_STEPS
             points, errors, damping = _descend(mapping, poses, points, owner, damping, steps)

@@ -22,9 +22,9 @@ from numpy.typing import ArrayLike
 
 from understudy import checks
 from understudy.checks import Array
-from understudy.estimator import Estimator
 from understudy.maths import lbfgs
-from understudy.maths.threads import one_thread
+from understudy.maths.jit import one_blas_thread
+from understudy.schema import Estimator
 
 PRIOR_PARAMETERS = (10.0, 4.0, 1.0, 1.0)  # t_0, in units of the noise and of the usual distance of two examples
 PRIOR_LOG_DEVIATION = 4.0  # s: a weak prior, which decides for three examples and says little for twenty
@@ -61,7 +61,7 @@ class GaussianProcess(Estimator):
 
     def fit(self, Y: ArrayLike, Z: ArrayLike) -> GaussianProcess:
         """Fit to examples Y (N, Dy) and Z (N, Dz)."""
-        with one_thread():
+        with one_blas_thread():
             self._prepare(Y, Z)
             best = np.log(PRIOR_PARAMETERS)
             if len(self._z) > 2:

@@ -45,12 +45,12 @@ from numpy.typing import ArrayLike
 from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.estimator import Estimator
 from understudy.gp import shared_search
 from understudy.gp.covariance import INITIAL_KERNEL_PARAMETERS, SharedKernel, squared_distances
 from understudy.gp.shared_search import ObservedPoses
-from understudy.maths import cholesky, jit, lbfgs
-from understudy.maths.threads import one_thread
+from understudy.maths import jit, lbfgs, solvers
+from understudy.maths.jit import one_blas_thread
+from understudy.schema import Estimator
 
 KERNELS = "understudy.gp.gplvm_kernels"
 AUTO = "auto"  # the dimension that asks for `choose_dimension`
@@ -94,7 +94,7 @@ class SharedGPLVM(Estimator):
             self.dimension_, self.curve_ = choose_dimension(Y, Z, self.iterations, self.seed, self.noise)
         else:
             self.dimension_ = self.dimension
-        with one_thread():
+        with one_blas_thread():
             self._fit(Y, Z)
         return self
 
@@ -147,7 +147,7 @@ class SharedGPLVM(Estimator):
         model.correlations_ = checks.array(arrays["correlations"], "correlations", ("r",))
         model.objective_ = float(checks.array(arrays["objective"], "objective", (1,))[0])
         of_y, of_z = (SharedKernel(*map(float, theta)) for theta in kernels)
-        with one_thread():
+        with one_blas_thread():
             model._prepare(PoseView(model.spaces_[0].data), latents, (of_y, of_z))
         return model
 
@@ -166,7 +166,7 @@ class SharedGPLVM(Estimator):
         inside = y @ self._basis
         rest = np.maximum((y**2).sum(axis=1) - (inside**2).sum(axis=1), 0.0)
         observed = self._observed
-        with one_thread():
+        with one_blas_thread():
             x = self._starts(inside, rest) if start is None else np.array(start, np.float64)
             if before is not None:
                 pull, centres = continuity, np.broadcast_to(before, x.shape)
@@ -271,10 +271,10 @@ class PoseView:
         transposed = np.ascontiguousarray(points.T)
         kernels.rbf_covariance(transposed, kernel.t1, kernel.length, kernel.noise, self._rbf, self._matrix)
         self._matrix += kernel.t3
-        if not cholesky.cholesky_in_place(self._matrix):
+        if not solvers.cholesky_in_place(self._matrix):
             return np.inf, np.zeros_like(points), np.zeros(4)
         half_log_determinant = kernels.log_diagonal(self._matrix)
-        cholesky.inverse_in_place(self._matrix)
+        solvers.inverse_in_place(self._matrix)
         inverse = self._matrix.T  # in Fortran's order: BLAS works in place, on its lower triangle
         a = blas.dsymm(1.0, inverse, self.columns, lower=1)
         value = self.outputs * half_log_determinant + 0.5 * np.vdot(a, self.columns) + self._constant

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from understudy.checks import Array, one_of, positive
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion
-from understudy.maths.rotation_spline import smooth
 
 METHODS = ("linear", "cubic", "monotone")
 
@@ -97,7 +96,7 @@ def sample(
         columns = np.asarray(quaternions)[:, None] + np.arange(4)  # (Q, 4)
         key = quaternion.unroll(values[:, columns])
         if method == "cubic":
-            out[:, columns] = smooth(np.arange(len(values)), key, position)
+            out[:, columns] = quaternion.spline(np.arange(len(values)), key, position)
         else:
             out[:, columns] = quaternion.slerp(key[i], key[j], s[:, None])
     return out

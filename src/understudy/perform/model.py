@@ -18,11 +18,10 @@ from understudy import checks, storage
 from understudy.character import Channels
 from understudy.checks import Array
 from understudy.errors import BadFile, InvalidInput, UnderstudyError, join_names
-from understudy.perform import behaviours, bridges
+from understudy.perform import behaviours, pose_space
 from understudy.perform.behaviours import Behaviour
-from understudy.perform.bridges import Bridges
 from understudy.perform.features.encoder import PoseEncoder
-from understudy.perform.pose_space import PoseSpace, Segment
+from understudy.perform.pose_space import Bridges, PoseSpace, Segment
 
 FILE_KIND = "pose model"
 BRIDGE_ARRAYS = ("first_latents", "second_latents", "gaps")
@@ -88,7 +87,7 @@ class PerformanceModel:
         if start == goal:
             return ()
         if start not in self._routes:
-            self._routes[start] = bridges.routes_from(self._bridges_by_label, start, self._label_costs)
+            self._routes[start] = pose_space.routes_from(self._bridges_by_label, start, self._label_costs)
         if goal not in self._routes[start]:
             self._routes[start][goal] = (self._find_bridges(*sorted((start, goal), key=self.labels.index)),)
         return self._routes[start][goal]
@@ -96,7 +95,7 @@ class PerformanceModel:
     def _find_bridges(self, first: str, second: str) -> Bridges:
         pair = first, second
         if pair not in self._direct_bridges:
-            self._direct_bridges[pair] = bridges.find_bridges(self.space(first), self.space(second), self.weights)
+            self._direct_bridges[pair] = pose_space.find_bridges(self.space(first), self.space(second), self.weights)
         return self._direct_bridges[pair]
 
     @cached_property
@@ -105,11 +104,11 @@ class PerformanceModel:
 
     @cached_property
     def _bridges_by_label(self) -> dict[str, list[tuple[Bridges, float]]]:
-        return bridges.bridges_by_label(self.bridges)
+        return pose_space.bridges_by_label(self.bridges)
 
     @cached_property
     def _label_costs(self) -> dict[str, float]:
-        return bridges.label_costs({label: space.features * self.weights for label, space in self.spaces.items()})
+        return pose_space.label_costs({label: space.features * self.weights for label, space in self.spaces.items()})
 
     @cached_property
     def _routes(self) -> dict[str, dict[str, tuple[Bridges, ...]]]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy.errors import BadFile, FileError, InvalidInput
-from understudy.estimator import Estimator
+from understudy.schema import Estimator
 
 if TYPE_CHECKING:
     from understudy.character import Asset, Character, Clip

@@ -23,8 +23,8 @@ from understudy import storage
 from understudy.checks import Array
 from understudy.errors import InvalidInput, join_names
 from understudy.gp.gplvm import GPLVM, SparseGPLVM, linear_latents
-from understudy.maths.threads import map_in_threads
-from understudy.perform import bridges
+from understudy.maths.jit import map_in_threads
+from understudy.perform import pose_space
 from understudy.perform.behaviours import HOVER, label_behaviour
 from understudy.perform.features.encoder import PoseEncoder
 from understudy.perform.features.reduction import FeaturePca
@@ -190,9 +190,9 @@ def fit_library(
     }
     looks = {label: space.features_of(space.latents) * feature_weights.weights for label, space in spaces.items()}
 
-    def bridge_pair(pair: tuple[str, str], progress: Progress) -> bridges.Bridges:
-        apart = bridges.view_distances_squared(looks[pair[0]], looks[pair[1]])
-        return bridges.find_bridges(spaces[pair[0]], spaces[pair[1]], feature_weights.weights, apart)
+    def bridge_pair(pair: tuple[str, str], progress: Progress) -> pose_space.Bridges:
+        apart = pose_space.view_distances_squared(looks[pair[0]], looks[pair[1]])
+        return pose_space.find_bridges(spaces[pair[0]], spaces[pair[1]], feature_weights.weights, apart)
 
     def report(hundredths: int) -> None:
         if progress is not None:
@@ -230,7 +230,7 @@ def distances_to_others(looks: Mapping[str, Array]) -> dict[str, Array]:
     """Label -> (N,) squared distance of each of its weighted poses (N, E) to the nearest pose of any other label."""
     alone = {label: np.full(len(poses), np.inf) for label, poses in looks.items()}
     for one, other in itertools.combinations(looks, 2):
-        apart = bridges.view_distances_squared(looks[one], looks[other])
+        apart = pose_space.view_distances_squared(looks[one], looks[other])
         alone[one] = np.minimum(alone[one], apart.min(axis=1))
         alone[other] = np.minimum(alone[other], apart.min(axis=0))
     return alone
@@ -270,7 +270,7 @@ def home_frame(looks: Array, alone: Array, calm: Array) -> int:
     """
     if np.isfinite(alone).all():
         calm = calm[alone[calm] >= np.quantile(alone[calm], HOME_DISTINCT_QUANTILE)]
-    return int(calm[np.sqrt(bridges.view_distances_squared(looks[calm], looks[calm])).mean(axis=1).argmin()])
+    return int(calm[np.sqrt(pose_space.view_distances_squared(looks[calm], looks[calm])).mean(axis=1).argmin()])
 
 
 def _fit_labels(

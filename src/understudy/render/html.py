@@ -32,7 +32,7 @@ from understudy.character.rig import PosedRig, rig_of
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.render.viewport.description import describe, images
-from understudy.render.viewport.packing import VERTICES_FORM, FramePacker
+from understudy.render.viewport.surface import VERTICES_FORM, FramePacker
 
 MAX_RATE_HZ = 30.0  # frames per second of a viewer; a display shows little more of a motion
 MAX_VIEWER_BYTES = 60_000_000  # of the frames before they are compressed, and of the page

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from understudy.character import Character, Material, Mesh, Texture
-from understudy.character.skinning.normals import smooth_normals
+from understudy.character.skinning.linear import smooth_normals
 from understudy.checks import Array, freeze
 from understudy.render.scene import Surface, SurfaceFinish
 

@@ -26,11 +26,12 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 import understudy
 from understudy import cast, formats
 from understudy.errors import InvalidInput, UnderstudyError
-from understudy.studio import registry, uploads
+from understudy.studio import registry
 from understudy.studio.messages.message import Event, Request, id_of, parse_request, to_plain, to_wire
 from understudy.studio.messages.shell import DocumentChanged, FormatEntry, FrameDrawn, Hello, RequestDone, RequestFailed
 from understudy.studio.security import COOKIE, AccessPolicy
 from understudy.studio.session import CURRENT_PAGE, Client, Session
+from understudy.studio.shell import open_file
 
 LOG = logging.getLogger(__name__)
 MAX_CONCURRENT_REQUESTS = 64  # requests of one page that are being handled
@@ -140,18 +141,18 @@ async def _receive_upload(session: Session, request: WebRequest) -> Response:
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         raise InvalidInput("an upload should be a multipart form")
     length = request.headers.get("content-length", "0")
-    if length.isdecimal() and int(length) > uploads.MAX_UPLOAD_BYTES:
-        raise InvalidInput(f"an upload should have at most {uploads.MAX_UPLOAD_BYTES >> 20} MB")
+    if length.isdecimal() and int(length) > open_file.MAX_UPLOAD_BYTES:
+        raise InvalidInput(f"an upload should have at most {open_file.MAX_UPLOAD_BYTES >> 20} MB")
     try:
-        stream = uploads.limit_stream(request.stream())
-        parser = MultiPartParser(request.headers, stream, max_files=uploads.MAX_UPLOAD_FILES, max_fields=8)
+        stream = open_file.limit_stream(request.stream())
+        parser = MultiPartParser(request.headers, stream, max_files=open_file.MAX_UPLOAD_FILES, max_fields=8)
         form = await parser.parse()
     except MultiPartException as error:
         raise InvalidInput(f"the upload cannot be read: {error.message}") from None
     except (KeyError, ValueError, UnicodeError):
         raise InvalidInput("the upload cannot be read as a multipart form") from None
     try:
-        return JSONResponse(to_plain(await uploads.receive(session, form)))
+        return JSONResponse(to_plain(await open_file.receive(session, form)))
     finally:
         await form.close()
 
@@ -214,7 +215,7 @@ async def serve_page(session: Session, socket: WebSocket) -> None:
 def hello_event(session: Session) -> Hello:
     """The first event of a connection: version, modes, formats and cast."""
     entries = tuple(FormatEntry(each.name, each.endings, each.writes, each.about) for each in formats.FORMATS)
-    return Hello(understudy.__version__, session.id, registry.load(), entries, cast.names(), uploads.MAX_UPLOAD_BYTES)
+    return Hello(understudy.__version__, session.id, registry.load(), entries, cast.names(), open_file.MAX_UPLOAD_BYTES)
 
 
 async def _listen(session: Session, socket: WebSocket, client: Client) -> None:

@@ -27,7 +27,7 @@ from understudy.studio.messages.shell import Notice, Stats
 from understudy.studio.source import ClipSource
 
 if TYPE_CHECKING:
-    from understudy.render.viewport.packing import FramePacker
+    from understudy.render.viewport.surface import FramePacker
     from understudy.studio.assets import LoadedCharacter
     from understudy.studio.session import Session
 
@@ -109,7 +109,7 @@ class StageClock:
     def prepare(self, loaded: LoadedCharacter) -> None:
         """Load and compile what the first frame of a character needs. Call it in a thread."""
         if loaded not in self._packers:
-            from understudy.render.viewport.packing import FramePacker
+            from understudy.render.viewport.surface import FramePacker
 
             packer = FramePacker(loaded.rig)
             packer.pack(loaded.rig.rest)

@@ -27,7 +27,7 @@ from understudy.checks import Array
 
 FRAME_HEADER = struct.Struct("<IIIIdII")
 FRAME_MAGIC = 0x31465355
-CROWD_FORM, PATHS_FORM, GRAPH_FORM, GHOSTS_FORM = 3, 4, 5, 6  # 1 and 2: `render.viewport.packing`
+CROWD_FORM, PATHS_FORM, GRAPH_FORM, GHOSTS_FORM = 3, 4, 5, 6  # 1 and 2: `render.viewport.surface`
 STAGE_STREAM, CROWD_STREAM, PATHS_STREAM, GRAPH_STREAM, GHOSTS_STREAM = 0, 1, 2, 3, 4
 MAX_VALUES_PER_BLOCK = 8_000_000  # values of an animation that are kept as rows: 64 MB
 

@@ -19,9 +19,9 @@ import numpy as np
 from understudy.character.body.poses import PoseSequence
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.estimator import Estimator
 from understudy.gp.regression import GaussianProcess
 from understudy.maths import quaternion, transform
+from understudy.schema import Estimator
 from understudy.transfer.actor import Actor
 from understudy.transfer.bone_map import BoneMap, bone_map
 from understudy.transfer.mapping import left_out_errors, pair_error

@@ -26,7 +26,7 @@ from understudy.character.body.mass import Body, body_of
 from understudy.character.body.poses import PoseSequence
 from understudy.checks import Array
 from understudy.errors import BadFile, InvalidInput, UnderstudyError
-from understudy.estimator import Estimator
+from understudy.schema import Estimator
 from understudy.storage import Field
 from understudy.transfer.actor import Actor, perform_as
 from understudy.transfer.bone_map import bone_map

@@ -7,7 +7,7 @@ from tests.cast.dragon import shipped
 
 from assets.dragon.controls import LATTICE_GAIN, dragon_controls, lattice
 from assets.dragon.measures import JOINTS, SCALE
-from understudy.character.skinning import lattice as deform
+from understudy.character.skinning import layered as deform
 
 
 def test_three_controls_a_point() -> None:

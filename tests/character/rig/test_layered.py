@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 from tests.character.rig.layered_character import character
-from tests.character.skinning.test_lattice import slow as slow_lattice
+from tests.character.skinning.test_layered_lattice import slow as slow_lattice
 from tests.reference import character as reference
 
 from understudy import cast

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.deform import cases, tubes
 
-from understudy.character.skinning.normals import vertex_normals
+from understudy.character.skinning.linear import vertex_normals
 from understudy.deform.examples import Examples
 from understudy.deform.methods.blend_shapes import BlendShapes
 from understudy.errors import InvalidInput

@@ -24,7 +24,7 @@ from understudy.character import (
     SkinBinding,
 )
 from understudy.character.curve import LINEAR, STEP
-from understudy.character.rig.direct import DirectRig
+from understudy.character.rig.rig import DirectRig
 from understudy.formats import gltf
 from understudy.maths import quaternion
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.formats.gltf.minimal import TRIANGLE, Minimal
 
-from understudy.character.rig.direct import DirectRig
+from understudy.character.rig.rig import DirectRig
 from understudy.errors import BadFile
 from understudy.formats import gltf
 

@@ -9,7 +9,7 @@ import pytest
 from tests.data_folder import DATA, data_files
 
 from understudy.character import Asset, Character
-from understudy.character.rig.direct import DirectRig
+from understudy.character.rig.rig import DirectRig
 from understudy.formats import gltf
 
 FILES = [*data_files("gltf_*/*.glb"), *data_files("gltf_*/*.gltf")]

@@ -27,7 +27,7 @@ from understudy.character import (
     Texture,
 )
 from understudy.character.curve import BEZIER, LINEAR
-from understudy.character.rig.direct import DirectRig
+from understudy.character.rig.rig import DirectRig
 from understudy.errors import Unsupported
 from understudy.formats import gltf
 from understudy.maths import euler, quaternion

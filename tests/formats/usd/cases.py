@@ -20,7 +20,7 @@ from understudy.character import (
     Texture,
 )
 from understudy.character.curve import LINEAR, STEP
-from understudy.character.rig.direct import DirectRig
+from understudy.character.rig.rig import DirectRig
 from understudy.maths import quaternion, transform
 
 PIXEL = bytes.fromhex(

@@ -7,8 +7,8 @@ import pytest
 from tests.render.shapes import ball, figure
 
 from understudy.render import Surface, frame_camera
-from understudy.render.frame import prepare_frame
 from understudy.render.opengl.figure import TILE_PIXELS, find_touched_tiles, mark_tiles
+from understudy.render.renderer import prepare_frame
 
 SIZE = (213, 147)
 

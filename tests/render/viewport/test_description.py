@@ -13,7 +13,7 @@ from understudy import formats
 from understudy.character import Character, Image, Material, Mesh, Part, SkinBinding, Texture, rig
 from understudy.character.rig import DirectRig, LayeredRig
 from understudy.render.viewport.description import bounds, describe, images
-from understudy.render.viewport.packing import JOINTS_FORM, VERTICES_FORM, FramePacker
+from understudy.render.viewport.surface import JOINTS_FORM, VERTICES_FORM, FramePacker
 
 
 @pytest.mark.parametrize("method", ["linear", "dual"])

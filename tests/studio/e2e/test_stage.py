@@ -19,7 +19,7 @@ from understudy.character import rig
 from understudy.character.rig import DirectRig, LayeredRig, PosedRig
 from understudy.checks import Array
 from understudy.render.viewport.description import describe
-from understudy.render.viewport.packing import FramePacker
+from understudy.render.viewport.surface import FramePacker
 from understudy.studio import source
 from understudy.studio.crowd.crowd import placements
 

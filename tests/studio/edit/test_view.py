@@ -11,7 +11,7 @@ from understudy.character.rig import rig_of
 from understudy.edit.goals import Point
 from understudy.edit.selection import with_curves
 from understudy.edit.solver.free_columns import RigCache
-from understudy.render.viewport.packing import FramePacker
+from understudy.render.viewport.surface import FramePacker
 from understudy.studio.edit.view import EditView
 from understudy.studio.session import collect_and_freeze_garbage
 

@@ -12,7 +12,7 @@ from tests.studio.talking import Refused, Studio
 from understudy.errors import InvalidInput
 from understudy.studio.jobs import JobCancelled
 from understudy.studio.perform import learning
-from understudy.studio.perform.learner import LearningTask
+from understudy.studio.perform.learning import LearningTask
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.studio.talking import Frame, Page, Refused, Studio
 
-from understudy.render.viewport.packing import FramePacker
+from understudy.render.viewport.surface import FramePacker
 
 
 @pytest.fixture

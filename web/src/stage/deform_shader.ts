@@ -6,7 +6,7 @@
  *     dual:    x = q (sum_k w_k S_k p / sum_k w_k) q*,  q = sum_k +-w_k q_k / |...|       dual quaternions
  *
  * as in `character/skinning/linear.py` and `dual_quaternion.py`. Normals are transformed by the cofactors of the
- * vertex's own matrix, as in `character/skinning/normals.py`. Several instances are several blocks of V texels; each
+ * vertex's own matrix, as in `character/skinning/linear.py`. Several instances are several blocks of V texels; each
  * has its own block of the pose table: three rows of each bone's matrix, then weights, four a row.
  */
 import { READ_ROW } from "./data_textures";

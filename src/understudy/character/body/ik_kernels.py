@@ -1,4 +1,4 @@
-"""Compiled loops of `chain_reach` and `ik`.
+"""Compiled loops of `ik`.
 
     reach_chain     one chain to one point
     solve_frames    markers to joints: one frame after the other

@@ -10,9 +10,8 @@ import numpy as np
 
 from understudy import checks
 from understudy.character import Asset, Character, Clip, Curves
-from understudy.character.rig.direct import DirectRig
 from understudy.character.rig.layered import LayeredRig
-from understudy.character.rig.rig import PosedRig
+from understudy.character.rig.rig import DirectRig, PosedRig
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 

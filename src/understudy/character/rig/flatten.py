@@ -30,10 +30,10 @@ import numpy as np
 
 from understudy.character import Asset, Channel, Character, Clip, Curves, Mesh, Part, RigLayers, Shapes
 from understudy.character.controls import SIDES
-from understudy.character.rig.direct import DirectRig
 from understudy.character.rig.layered import LayeredRig
+from understudy.character.rig.rig import DirectRig
 from understudy.character.skinning import layered
-from understudy.character.skinning.normals import vertex_normals
+from understudy.character.skinning.linear import vertex_normals
 from understudy.checks import Array, positive
 from understudy.maths import transform
 

@@ -1,4 +1,4 @@
-"""Kernels of `lattice`, `layered`, `normals` and `blend_shapes`.
+"""Kernels of `layered` and `blend_shapes`, and of the normals in `linear`.
 
 Lattice, in float32, for VERTICES_PER_BLOCK points at a time, x, y and z apart. First, in straight vector arithmetic,
 each point finds its cell and its three weights along each axis. Then, point by point, for each of the nine (i, j) the

@@ -20,7 +20,7 @@ from understudy.deform.examples import Examples
 from understudy.deform.ground_truth import elastic
 from understudy.deform.ground_truth.elastic import Tube, tube
 from understudy.deform.ground_truth.relax import relax_body
-from understudy.maths.threads import one_thread
+from understudy.maths.jit import one_blas_thread
 
 UPPER_ARM_BONE, FOREARM_BONE, HAND_BONE = 0, 1, 2
 BONE_NAMES = ("upper arm", "forearm", "hand")
@@ -93,7 +93,7 @@ def solve_arm(angles: ArrayLike | None = None, fineness: Resolution | None = Non
             muscle_lengths(t * given[:, 0]), normals, np.repeat(ELBOW_METRES[:, None], len(given), 1)
         )
 
-    with one_thread():
+    with one_blas_thread():
         x, _ = relax_body(solid, bones_at, load_at, fine.steps, fine.short, fine.long, fine.tolerance)
     return examples_of(shape, x, transforms(given), _inverse_binds(), (0.03, 0.022), BONE_NAMES)
 

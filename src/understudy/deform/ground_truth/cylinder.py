@@ -17,7 +17,7 @@ from understudy.deform.ground_truth import elastic
 from understudy.deform.ground_truth.arm import Resolution, examples_of
 from understudy.deform.ground_truth.elastic import Tube, tube
 from understudy.deform.ground_truth.relax import relax_body
-from understudy.maths.threads import one_thread
+from understudy.maths.jit import one_blas_thread
 
 RADIUS_METRES, HALF_LENGTH_METRES = 0.05, 0.3
 SHEAR_MODULUS_PA, BULK_TO_SHEAR_RATIO = 5e3, 10.0
@@ -48,7 +48,7 @@ def solve_cylinder(angles: ArrayLike | None = None, fineness: Resolution | None 
         still = np.zeros((3, len(given)))
         return elastic.ElasticLoad(np.zeros((0, len(given))), still, still)
 
-    with one_thread():
+    with one_blas_thread():
         x, _ = relax_body(solid, bones_at, load_at, fine.steps, fine.short, fine.long, fine.tolerance)
     return examples_of(shape, x, transforms(given), binds, (0.03, 0.03), ("first", "second"))
 

@@ -22,8 +22,7 @@ from numpy.typing import ArrayLike
 
 from understudy.character.mesh import Shapes
 from understudy.character.skinning.blend_shapes import ShapeBlocks, add_shapes, prepare
-from understudy.character.skinning.linear import linear_blend
-from understudy.character.skinning.normals import vertex_normals
+from understudy.character.skinning.linear import linear_blend, vertex_normals
 from understudy.checks import Array
 from understudy.deform.deformer import FrozenArrays, Progress, check_transforms, settings_of
 from understudy.deform.examples import Examples

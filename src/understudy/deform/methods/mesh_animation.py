@@ -28,7 +28,7 @@ from understudy.deform.methods.mesh_animation_bones import (
     split_groups,
 )
 from understudy.errors import InvalidInput
-from understudy.maths.threads import one_thread
+from understudy.maths.jit import one_blas_thread
 
 START_FRAMES = 48  # frames, spread evenly, in the search for initial bones
 
@@ -99,7 +99,7 @@ def skin_animation(
     checks.indices(t, "triangles", len(p))
     if len(x) < 2 or len(p) < 4:
         raise InvalidInput(f"a sequence should have 2 frames and 4 vertices or more, but has {len(x)} and {len(p)}")
-    with one_thread():
+    with one_blas_thread():
         best = _alternate(p, x, _initial_transforms(p, t, x, chosen), chosen, progress)
         if chosen.bones is not None:
             return best
@@ -115,7 +115,7 @@ def skin_animation(
 
 def follow(rest: Array, weights: Array, frames: Array, sweeps: int = 60) -> Array:
     """(F, B, 4, 4) the rigid motion of bones with known weights (V, B) that comes closest to frames (F, V, 3)."""
-    with one_thread():
+    with one_blas_thread():
         owner = weights.argmax(axis=1)
         begin = group_transforms(rest, frames, owner, weights.shape[1])
         return solve_transforms(rest, weights, frames, begin, sweeps)

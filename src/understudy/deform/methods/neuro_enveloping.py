@@ -23,7 +23,7 @@ from understudy.deform.fitting.pose_features import PoseFeatures
 from understudy.deform.methods.linear import LinearSkin
 from understudy.deform.methods.rotational_regression import bone_rotations, joint_features
 from understudy.maths import jit
-from understudy.maths.threads import one_thread
+from understudy.maths.jit import one_blas_thread
 
 KERNELS = "understudy.deform.methods.method_kernels"
 MAX_LOST_VARIANCE_RATIO = 1e-4  # of the variance, in the directions left out
@@ -159,7 +159,7 @@ def train(f: Array, o: Array, hidden: int, decay: float, iterations: int, seed: 
     def loss(x: Array) -> tuple[float, Array]:
         return network_loss(x, f, o, hidden, decay)
 
-    with one_thread():
+    with one_blas_thread():
         result = minimize(loss, begin, jac=True, method="L-BFGS-B", options={"maxiter": iterations, "maxcor": 20})
     return _unpack_parameters(result.x, inputs, hidden, outputs)
 

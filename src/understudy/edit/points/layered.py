@@ -10,7 +10,7 @@ The lattice about a point of the skin, with derivatives (`layered_kernels.bend_p
 
     y = L (u + d(u, o)),        u = L^-1 x,        L = world_from_joint joint_from_rest of the lattice's joint
 
-x is the point after shapes and joints, d the free-form deformation of `character.skinning.lattice`, o = gain (c - rest)
+x is the point after shapes and joints, d the free-form deformation of `character.skinning.layered`, o = gain (c - rest)
 the offsets of the lattice's points by the controls. With A the linear part of L and z(w) a point fixed to the joint at
 w,
 
@@ -28,7 +28,7 @@ import numpy as np
 from understudy.character import Channels
 from understudy.character.rig import LayeredRig
 from understudy.character.rig.layered import JointCarriers
-from understudy.character.skinning import lattice
+from understudy.character.skinning import layered
 from understudy.checks import Array
 from understudy.edit.goals import Point
 from understudy.edit.points import layered_rules, skeletal
@@ -253,7 +253,7 @@ def lattice_controls(rig: LayeredRig, number: Mapping[int, int], bone: int, insi
         bone,
         joint_from_rest[:3].copy(),
         origin + known.low,
-        lattice.cell_size(known.low, known.high, known.counts),
+        layered.cell_size(known.low, known.high, known.counts),
         np.array(known.counts, np.int64),
         np.stack(np.unravel_index(known.point[used], known.counts), axis=1).astype(np.int64),
         known.axis[used].copy(),

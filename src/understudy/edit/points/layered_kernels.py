@@ -65,7 +65,7 @@ def ramp(rules: Rules, c: int, values: Array) -> tuple[float, float]:
 
 @compile_kernel(nogil=True)
 def spline(t: float) -> tuple[float, float]:
-    """B(t) of `character.skinning.lattice`, and its derivative."""
+    """B(t) of `character.skinning.layered`, and its derivative."""
     if t < 0.0 or t >= 3.0:
         return 0.0, 0.0
     if t < 1.0:

@@ -12,9 +12,8 @@ from functools import cached_property
 import numpy as np
 
 from understudy.character import Channels, Curves, Skeleton, kinematics
-from understudy.character.rig.direct import DirectRig
 from understudy.character.rig.layered import LayeredRig
-from understudy.character.rig.rig import PosedRig
+from understudy.character.rig.rig import DirectRig, PosedRig
 from understudy.checks import Array
 from understudy.edit.reduce.search_kernels import WorldState
 from understudy.edit.reduce.source import MEASURES_PER_FRAME, SampledAnimation, sample_frames

@@ -39,7 +39,7 @@ from understudy.edit.solver.targets import (
     measure_targets,
 )
 from understudy.edit.solver.window_search import search_window
-from understudy.maths.threads import one_thread
+from understudy.maths.jit import one_blas_thread
 
 # Steps after which a step has failed unless it lowers the merit to this share: goals within reach are met by then.
 LATE_ITERATIONS, LATE_STALLED_RATIO = 4, 0.85
@@ -145,7 +145,7 @@ def search(
 
     `held` are the samples of the constraints that an earlier search ended with.
     """
-    with one_thread():
+    with one_blas_thread():
         if problem.window is not None:
             return _search_window(problem, moves, v, settings, held)
         return _run_search(problem, moves, v, settings, held)
@@ -170,13 +170,13 @@ def edit_result(problem: EditProblem, found: SearchResult) -> EditResult:
 
 def accept_search(problem: EditProblem, found: SearchResult) -> SearchResult:
     """The search, scaled back to a part that is no worse than the start where it did not reach its goals."""
-    with one_thread():
+    with one_blas_thread():
         return found if found.reached else _scale_back(problem, found)
 
 
 def to_result(problem: EditProblem, found: SearchResult) -> EditResult:
     """The result of a search that went through `accept_search`."""
-    with one_thread():
+    with one_blas_thread():
         return _build_result(problem, found)
 
 

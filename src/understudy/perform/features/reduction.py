@@ -19,7 +19,7 @@ from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import jit
-from understudy.maths.threads import one_thread
+from understudy.maths.jit import one_blas_thread
 from understudy.perform.features.root_motion import KERNELS
 
 MIN_VARIANCE_SHARE = 0.85  # of the variance: below, compressed animation visibly differs from its source
@@ -123,7 +123,7 @@ class FeaturePca:
 def _singular_vectors(values: Array) -> tuple[Array, Array]:
     """Singular values (k,), largest first, and right singular vectors (E, k) of values (N, E)."""
     # with several BLAS threads on busy cores this took 30 s instead of 0.6 s
-    with one_thread():
+    with one_blas_thread():
         _, singular, directions = np.linalg.svd(values, full_matrices=False)
     return singular, directions.T
 

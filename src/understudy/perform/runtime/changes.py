@@ -34,9 +34,8 @@ import numpy as np
 from understudy.checks import Array
 from understudy.maths import resample
 from understudy.perform.behaviours import Behaviour
-from understudy.perform.bridges import view_distances_squared
 from understudy.perform.model import PerformanceModel
-from understudy.perform.pose_space import PoseSpace, Segment
+from understudy.perform.pose_space import PoseSpace, Segment, view_distances_squared
 from understudy.perform.runtime.cycles import Cycle
 
 MAX_BLEND_SECONDS = 4.0  # that a command may ask for; a longer one is not a blend any more

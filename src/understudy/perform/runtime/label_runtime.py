@@ -28,7 +28,7 @@ import numpy as np
 
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
-from understudy.maths.threads import map_in_threads
+from understudy.maths.jit import map_in_threads
 from understudy.perform.behaviours import HOVER
 from understudy.perform.features.encoder import PoseEncoder
 from understudy.perform.model import PerformanceModel

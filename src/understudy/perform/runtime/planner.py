@@ -21,13 +21,12 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput, join_names
 from understudy.maths import resample, springs
 from understudy.perform.behaviours import ACT, CYCLE, HOVER, Behaviour
-from understudy.perform.bridges import Bridges
 from understudy.perform.commands import DEFAULT_URGENCY, GoTo, Idle, Mix, PlayClip, Transition, clip_time
 from understudy.perform.features.encoder import TRAVEL_FEATURE_NAMES
 from understudy.perform.features.root_motion import GroundFrame, move_roots
 from understudy.perform.gaits import IDLE_NAME, gaits_of_model
 from understudy.perform.model import PerformanceModel
-from understudy.perform.pose_space import PoseSpace, Segment
+from understudy.perform.pose_space import Bridges, PoseSpace, Segment
 from understudy.perform.runtime import latent_path
 from understudy.perform.runtime.changes import (
     ACT_ENTRY_SHARE,

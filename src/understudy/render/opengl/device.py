@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from understudy.checks import Array
-from understudy.render.frame import RenderPart
 from understudy.render.opengl import shaders, shaders_figure
+from understudy.render.renderer import RenderPart
 from understudy.render.scene import MAP_NAMES, SceneStyle, Surface
 
 # Texture units: fixed for the life of a context, so that maps are bound once. OpenGL 3.3 has sixteen for each shader.

@@ -13,8 +13,8 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.render.camera import Camera
-from understudy.render.frame import Overlays, RenderFrame, RenderPart
 from understudy.render.opengl.device import LIT_PROGRAMS, TEXTURE_SLOTS, GpuMesh, Programs
+from understudy.render.renderer import Overlays, RenderFrame, RenderPart
 from understudy.render.scene import Lights, SurfaceFinish
 
 TILE_PIXELS = 8  # a side; 16 would shade a twentieth more pixels

@@ -20,9 +20,9 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.render.camera import Camera
-from understudy.render.frame import RenderFrame, prepare_frame
 from understudy.render.opengl.device import LIT_PROGRAMS, TEXTURE_SLOTS, GpuMesh, GpuMeshes, Programs
 from understudy.render.opengl.figure import GlFigure
+from understudy.render.renderer import RenderFrame, prepare_frame
 from understudy.render.scene import GROUND_EXTENT, Dots, Floor, Lights, Lines, Surface, lights_for, scene_style
 
 SHADOW_PIXELS, CAST_PIXELS, CONTACT_PIXELS = 1024, 256, 128

@@ -14,7 +14,7 @@ import numpy as np
 from understudy.checks import Array
 from understudy.maths.colour import to_srgb
 from understudy.render.camera import Camera
-from understudy.render.frame import Overlays, RenderFrame, RenderPart, prepare_frame
+from understudy.render.renderer import Overlays, RenderFrame, RenderPart, prepare_frame
 from understudy.render.scene import Dots, Floor, Lights, Lines, Surface, lights_for, scene_style
 from understudy.render.software.raster import (
     NO_TRIANGLE,

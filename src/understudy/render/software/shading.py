@@ -21,7 +21,7 @@ import numpy as np
 from understudy.checks import Array
 from understudy.maths.colour import to_srgb
 from understudy.render.camera import Camera
-from understudy.render.frame import RenderFrame
+from understudy.render.renderer import RenderFrame
 from understudy.render.scene import GROUND_EXTENT, Floor, Lights, SceneStyle, SurfaceFinish
 from understudy.render.software.raster import rasterise
 

@@ -32,8 +32,7 @@ from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.maths.colour import to_linear
 from understudy.render.viewport.description import DESCRIPTION_VERSION, DescriptionBuffers, triangles_by_material
-from understudy.render.viewport.packing import FramePacker
-from understudy.render.viewport.surface import split_parts
+from understudy.render.viewport.surface import FramePacker, split_parts
 
 MAX_TEXTURE_PIXELS = 512  # pixels a side for vertex colours, which show no more detail
 DEFAULT_ROUGHNESS = 0.62  # in place of a roughness map

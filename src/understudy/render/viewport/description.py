@@ -22,10 +22,12 @@ from understudy.character import Clip, Curves, Image, Material, Mesh, Part
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.render.surfaces import finish_of
-from understudy.render.viewport.packing import VERTICES_FORM, FramePacker, corners_and_seams
 from understudy.render.viewport.surface import (
+    VERTICES_FORM,
+    FramePacker,
     InfluenceLists,
     SurfacePart,
+    corners_and_seams,
     influences_of,
     normals_of,
     split_parts,

@@ -22,7 +22,7 @@ from understudy.character import Image
 from understudy.checks import Array
 from understudy.errors import UnderstudyError
 from understudy.maths import jit, transform
-from understudy.maths.threads import one_thread
+from understudy.maths.jit import one_blas_thread
 from understudy.perform.commands import Command, Idle, LookAt, Transition
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.runtime.state import PerformerState
@@ -30,7 +30,7 @@ from understudy.render.viewport.description import bounds, describe, images
 from understudy.studio import source
 from understudy.studio.clock import FramePacer
 from understudy.studio.crowd.simplified import CrowdCharacter, make_crowd_character
-from understudy.studio.messages.crowd import CrowdStats
+from understudy.studio.messages.perform import CrowdStats
 from understudy.studio.messages.shell import Notice
 
 if TYPE_CHECKING:
@@ -266,7 +266,10 @@ class Crowd:
         """The next frame, and the processor time that it took."""
         began = time.thread_time()
         pending, self._pending = self._pending, []
-        with one_thread(), jit.one_thread():  # a second thread would mostly wait, and use a quarter of a core
+        with (
+            one_blas_thread(),
+            jit.one_kernel_thread(),
+        ):  # a second thread would mostly wait, and use a quarter of a core
             for change in pending:
                 change()
             poses = performers.step()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from understudy.errors import InvalidInput
 from understudy.studio.crowd.crowd import crowd_bounds, crowd_of
-from understudy.studio.messages import crowd
+from understudy.studio.messages import perform
 from understudy.studio.perform.models import find_model, models_of
 from understudy.studio.registry import Content, handles_request, serves_content
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 MODE = "crowd"
 
 
-@handles_request(crowd.StartCrowd)
-async def start(session: Session, request: crowd.StartCrowd) -> crowd.CrowdStarted:
+@handles_request(perform.StartCrowd)
+async def start(session: Session, request: perform.StartCrowd) -> perform.CrowdStarted:
     """Start or resize the crowd of a model."""
     document, running = session.document, crowd_of(session)
     entry = find_model(document, request.model)
@@ -27,17 +27,17 @@ async def start(session: Session, request: crowd.StartCrowd) -> crowd.CrowdStart
         await running.start(opened, entry.id, request.count, request.seed, request.vertices)
     assert running.crowd_model is not None  # it was just started
     low, high = crowd_bounds(request.count, running.crowd_model.box)
-    return crowd.CrowdStarted("crowd", request.count, len(running.crowd_model.form.vertices), low, high)
+    return perform.CrowdStarted("crowd", request.count, len(running.crowd_model.form.vertices), low, high)
 
 
-@handles_request(crowd.CrowdLook)
-async def look(session: Session, request: crowd.CrowdLook) -> None:
+@handles_request(perform.CrowdLook)
+async def look(session: Session, request: perform.CrowdLook) -> None:
     """Let all characters look at a point."""
     crowd_of(session).look(request.point)
 
 
-@handles_request(crowd.EndCrowd)
-async def end(session: Session, request: crowd.EndCrowd) -> None:
+@handles_request(perform.EndCrowd)
+async def end(session: Session, request: perform.EndCrowd) -> None:
     """Remove the crowd."""
     await crowd_of(session).end()
 

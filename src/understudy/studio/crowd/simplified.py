@@ -19,11 +19,11 @@ import numpy as np
 
 from understudy.character import Character, Mesh, Part, Shapes
 from understudy.character.rig import DirectRig, LayeredRig, PosedRig
-from understudy.character.skinning import lattice
+from understudy.character.skinning import layered
 from understudy.checks import Array
 from understudy.maths import transform
 from understudy.render.viewport.decimate import ThinPart, thin_parts
-from understudy.render.viewport.packing import FramePacker
+from understudy.render.viewport.surface import FramePacker
 
 MIN_SHAPE_MOVE_RATIO = 4e-4  # of the height: smaller shape displacements of a vertex are dropped
 MAX_LATTICE_SHAPES = 10
@@ -164,8 +164,8 @@ def _lattice_shapes(rig: LayeredRig, points: Array, rows: Array, error: float) -
     if bend is None:
         count = 0 if rig.layers.lattice is None else int(np.prod(rig.layers.lattice.counts)) * 3
         return np.zeros((0, len(points), 3), np.float32), np.zeros((count, 0))
-    u = (points - bend.low) / lattice.cell_size(bend.low, bend.high, bend.offsets.shape[1:4])
-    bx, by, bz = (lattice.basis(u[:, a], bend.offsets.shape[1 + a]) for a in range(3))
+    u = (points - bend.low) / layered.cell_size(bend.low, bend.high, bend.offsets.shape[1:4])
+    bx, by, bz = (layered.basis(u[:, a], bend.offsets.shape[1 + a]) for a in range(3))
     a = (bx[:, :, None, None] * by[:, None, :, None] * bz[:, None, None, :]).reshape(len(u), -1)
     moves = (a @ bend.offsets.reshape(len(rows), -1, 3)).reshape(len(rows), -1)  # (F, 3 n)
     strength, combined = np.linalg.eigh(moves @ moves.T)

@@ -32,7 +32,7 @@ from understudy.edit.serialise import clip_metadata
 from understudy.edit.solver.free_columns import RigCache
 from understudy.edit.stances import find_stances, holds_feet_by_default
 from understudy.errors import BadFile, InvalidInput
-from understudy.render.viewport.packing import FramePacker
+from understudy.render.viewport.surface import FramePacker
 from understudy.studio.document import EditEntry
 from understudy.studio.edit import poses, reduction
 from understudy.studio.edit.constraints import Constraints, constraints_from_document

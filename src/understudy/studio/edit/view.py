@@ -37,7 +37,7 @@ from understudy.edit.goals import Point
 from understudy.edit.handles import is_broken
 from understudy.edit.solver.free_columns import RigCache
 from understudy.edit.solver.segments import PackedCurves
-from understudy.render.viewport.packing import VERTICES_FORM, FramePacker
+from understudy.render.viewport.surface import VERTICES_FORM, FramePacker
 from understudy.studio.edit.curve_table import CurveChange, CurveTable, PointTracks
 
 BROKEN_TANGENT_FLAG = 4  # bit 2 of a key's flags

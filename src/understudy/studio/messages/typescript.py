@@ -13,7 +13,7 @@ import typing
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from understudy.render.viewport import packing
+from understudy.render.viewport import surface
 from understudy.studio import source
 from understudy.studio.messages.message import Event, Request, camel, events, requests
 
@@ -114,8 +114,8 @@ def _frame_constants() -> str:
     pairs = {
         "magic": hex(source.FRAME_MAGIC),
         "header": source.FRAME_HEADER.size,
-        "joints": packing.JOINTS_FORM,
-        "vertices": packing.VERTICES_FORM,
+        "joints": surface.JOINTS_FORM,
+        "vertices": surface.VERTICES_FORM,
         "crowd": source.CROWD_FORM,
         "paths": source.PATHS_FORM,
         "graph": source.GRAPH_FORM,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 async def rebuild(session: Session) -> None:
     """Open the content of the project's folder, and tell the pages what could not be opened."""
     from understudy.studio.perform.handlers import open_model
-    from understudy.studio.uploads import open_uploaded
+    from understudy.studio.shell.open_file import open_uploaded
 
     failed: list[str] = []
 

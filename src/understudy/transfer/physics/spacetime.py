@@ -37,7 +37,7 @@ import numpy as np
 
 from understudy.character.body.poses import PoseSequence
 from understudy.checks import Array
-from understudy.maths import jit, quaternion, threads, transform
+from understudy.maths import jit, quaternion, transform
 from understudy.transfer.physics.figure import Contacts, Figure, unscale
 
 KERNELS = "understudy.transfer.physics.spacetime_kernels"
@@ -118,7 +118,7 @@ def solve(
             reference, np.zeros((len(reference), figure.size)), (), True, np.zeros((len(reference), 6))
         )
     problem = _Problem(reference, figure, contacts, goals, uncertainty, weights or SpacetimeWeights())
-    with threads.one_thread():
+    with jit.one_blas_thread():
         changes, costs, converged = _minimise(problem, max_iterations)
     return SpacetimeResult(problem.poses(changes), changes, tuple(costs), converged, problem.missing)
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from understudy.errors import UnderstudyError
-from understudy.estimator import Estimator, NotFitted
+from understudy.errors import NotFitted, UnderstudyError
 from understudy.gp.gplvm import GPLVM, SparseGPLVM
 from understudy.gp.priors import ConnectivityPrior, DynamicsPrior
+from understudy.schema import Estimator
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from tests.render.viewport.puppets import puppet, random_rows
 
 from understudy.character import Mesh, Part, SkinBinding
 from understudy.character.rig import DirectRig, LayeredRig
-from understudy.render.viewport.packing import (
+from understudy.render.viewport.surface import (
     JOINTS_FORM,
     VERTICES_FORM,
     FramePacker,
+    SkinMatrices,
     corners_and_seams,
     weight_offsets,
 )
-from understudy.render.viewport.surface import SkinMatrices
 
 
 def test_joints_and_weights() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 from tests.render.shapes import ball
 
-from understudy.character.skinning.normals import smooth_normals
+from understudy.character.skinning.linear import smooth_normals
 
 
 def test_a_sphere_has_its_own_directions_as_normals():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from understudy.errors import InvalidInput
-from understudy.perform.bridges import Bridges, bridge_cost, bridges_by_label, label_costs, route, routes_from
+from understudy.perform.pose_space import Bridges, bridge_cost, bridges_by_label, label_costs, route, routes_from
 
 
 def pair(first: str, second: str, gap: float = 0.1, wide: bool = False) -> Bridges:

@@ -16,8 +16,8 @@ from tests.studio.talking import Studio
 
 from understudy import formats
 from understudy.errors import InvalidInput
-from understudy.studio import uploads
-from understudy.studio.uploads import plain_name
+from understudy.studio.shell import open_file
+from understudy.studio.shell.open_file import plain_name
 
 
 def post(studio: Studio, *files: tuple[str, bytes]) -> httpx.Response:
@@ -113,7 +113,7 @@ def test_no_form_at_all(studio: Studio) -> None:
 
 
 def test_sizes_are_bounded_while_they_arrive(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "MAX_UPLOAD_BYTES", 1 << 20)
+    monkeypatch.setattr(open_file, "MAX_UPLOAD_BYTES", 1 << 20)
     assert "at most 1 MB" in post(studio, ("large.bvh", b"x" * (2 << 20))).json()["sentence"]
 
     async def blocks() -> None:
@@ -121,16 +121,16 @@ def test_sizes_are_bounded_while_they_arrive(studio: Studio, monkeypatch: pytest
             while True:
                 yield b"x" * 1000
 
-        async for _ in uploads.limit_stream(endless(), 10_000):
+        async for _ in open_file.limit_stream(endless(), 10_000):
             pass
 
     import asyncio
 
     with pytest.raises(InvalidInput, match="at most"):
         asyncio.run(blocks())
-    many = [(f"{number}.bvh", b"x") for number in range(uploads.MAX_UPLOAD_FILES + 1)]
+    many = [(f"{number}.bvh", b"x") for number in range(open_file.MAX_UPLOAD_FILES + 1)]
     assert post(studio, *many).status_code == 400
-    monkeypatch.setattr(uploads, "MAX_ALL_UPLOADS_BYTES", 10)
+    monkeypatch.setattr(open_file, "MAX_ALL_UPLOADS_BYTES", 10)
     assert "a project should hold" in post(studio, ("large.bvh", b"x" * 100)).json()["sentence"]
 
 

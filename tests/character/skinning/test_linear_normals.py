@@ -8,7 +8,7 @@ from scipy.spatial import ConvexHull
 from tests.deform.cases import rigid_matrices
 from tests.reference import character as reference
 
-from understudy.character.skinning.normals import vertex_normals
+from understudy.character.skinning.linear import vertex_normals
 from understudy.errors import InvalidInput
 
 

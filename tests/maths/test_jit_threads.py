@@ -4,7 +4,7 @@ import threading
 
 from threadpoolctl import threadpool_info
 
-from understudy.maths.threads import one_thread
+from understudy.maths.jit import one_blas_thread
 
 
 def threads() -> set[int]:
@@ -13,9 +13,9 @@ def threads() -> set[int]:
 
 def test_blas_has_one_thread_inside_and_what_it_had_outside():
     before = threads()
-    with one_thread():
+    with one_blas_thread():
         assert threads() == {1}
-        with one_thread():
+        with one_blas_thread():
             pass
         assert threads() == {1}
     assert threads() == before
@@ -27,7 +27,7 @@ def test_the_limit_holds_until_the_last_thread_has_gone():
     entered, may_go, gone, done = (threading.Event() for _ in range(4))
 
     def first() -> None:
-        with one_thread():
+        with one_blas_thread():
             entered.set()
             may_go.wait()
         gone.set()
@@ -36,7 +36,7 @@ def test_the_limit_holds_until_the_last_thread_has_gone():
     other = threading.Thread(target=first)
     other.start()
     entered.wait()
-    with one_thread():
+    with one_blas_thread():
         may_go.set()
         gone.wait()
         seen.append(threads())

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import lsq_linear
 from tests.reference import maths as reference
 
-from understudy.maths.box_qp import MIN_PIVOT_RATIO, solve_box_qp
+from understudy.maths.solvers import MIN_PIVOT_RATIO, solve_box_qp
 
 
 def problem(seed: int, count: int = 12, frames: int = 20) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

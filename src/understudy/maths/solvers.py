@@ -1,9 +1,17 @@
-"""Cholesky factors of symmetric matrices: factor and inverse in place, and the solution of banded equations.
+"""Small solvers: Cholesky factors in place, banded equations, least squares within bounds.
 
-**In place, without the interpreter's lock.** SciPy's own wrappers of `potrf` and `potri` keep the lock, so that models
-trained in threads would wait for each other. The functions behind them are called by their addresses: ctypes releases
-the lock. Where the library's integers are not C's `int` the wrappers are used: slower in threads, and equal. Matrices
-are C-ordered and hold their upper triangle, which Fortran sees as the lower one.
+**Cholesky, in place and without the interpreter's lock.** SciPy's own wrappers of `potrf` and `potri` keep the lock, so
+that models trained in threads would wait for each other. The functions behind them are called by their addresses:
+ctypes releases the lock. Where the library's integers are not C's `int` the wrappers are used: slower in threads, and
+equal. Matrices are C-ordered and hold their upper triangle, which Fortran sees as the lower one.
+
+**Least squares within bounds**, for many right sides at once:
+
+    min over w of  1/2 w'Hw - b'w      with  low <= w <= high
+
+H is the same for all. Newton's method on the weights that are free [Bertsekas 1982]: a weight at a bound stays there
+while the gradient pushes it outwards; the others take the Newton step, cut off at the bounds. It ends, for a positive
+definite H, with the exact minimum after a few steps; each right side starts where the one before ended.
 """
 
 from __future__ import annotations
@@ -19,6 +27,9 @@ from understudy.checks import Array
 from understudy.maths import jit
 
 _SIGNATURE = ("char *", "int *", "d *", "int *", "int *")  # uplo, n, a, lda, info
+MAX_NEWTON_STEPS = 60  # frames of a face need 2 to 6
+GRADIENT_TOLERANCE_RATIO = 1e-10  # of the largest entry of b: a smaller gradient is rounding
+MIN_PIVOT_RATIO = 1e-14  # of the largest diagonal entry of H: smaller pivots are rounding, and their weights stay fixed
 
 
 def cholesky_in_place(matrix: Array) -> bool:
@@ -71,3 +82,14 @@ def solve_banded(bands: Array, b: Array) -> Array | None:
     """x with A x = b (n,) for the upper banded A (u + 1, n), or None where A is not positive definite."""
     x = b.copy()
     return x if jit.kernels("understudy.maths.scalar_kernels").solve_banded(bands, x) else None
+
+
+def solve_box_qp(h: Array, b: Array, low: Array, high: Array, start: Array | None = None) -> Array:
+    """(F, S) the minima for right sides b (F, S), with h (S, S) positive definite, low (S,) and high (S,)."""
+    begin = np.clip(np.zeros(len(h)) if start is None else start, low, high)
+    result = np.empty(b.shape)
+    least = MIN_PIVOT_RATIO * float(np.diag(h).max(initial=0.0)) + 1e-300
+    arrays = [np.ascontiguousarray(array, np.float64) for array in (h, b, low, high, begin)]
+    kernels = jit.kernels("understudy.maths.scalar_kernels")
+    kernels.solve_box_qp_rows(*arrays, MAX_NEWTON_STEPS, GRADIENT_TOLERANCE_RATIO, least, result)
+    return result

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from understudy.maths import cholesky
+from understudy.maths import solvers
 
 
 @pytest.fixture
@@ -15,22 +15,22 @@ def matrix():
 @pytest.mark.parametrize("by_address", [True, False])
 def test_factor_and_inverse(matrix, by_address, monkeypatch):
     if not by_address:
-        monkeypatch.setattr(cholesky, "_function", lambda name: None)
+        monkeypatch.setattr(solvers, "_function", lambda name: None)
     work = matrix.copy()
-    assert cholesky.cholesky_in_place(work)
+    assert solvers.cholesky_in_place(work)
     assert np.allclose(np.triu(work).T @ np.triu(work), matrix, atol=1e-12)
-    cholesky.inverse_in_place(work)
+    solvers.inverse_in_place(work)
     assert np.allclose(np.triu(work), np.triu(np.linalg.inv(matrix)), atol=1e-12)
 
 
 def test_a_matrix_without_factor_says_so(matrix):
-    assert not cholesky.cholesky_in_place(matrix - 100 * np.eye(30))
+    assert not solvers.cholesky_in_place(matrix - 100 * np.eye(30))
 
 
 def test_a_library_of_other_integers_is_left_alone(monkeypatch):
-    monkeypatch.setattr(cholesky, "_SIGNATURE", ("char *", "long *", "d *", "long *", "long *"))
-    cholesky._function.cache_clear()
+    monkeypatch.setattr(solvers, "_SIGNATURE", ("char *", "long *", "d *", "long *", "long *"))
+    solvers._function.cache_clear()
     try:
-        assert cholesky._function("dpotrf") is None
+        assert solvers._function("dpotrf") is None
     finally:
-        cholesky._function.cache_clear()
+        solvers._function.cache_clear()
