@@ -184,7 +184,7 @@ def one_sentence(err: str) -> bool:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["act", "GRAPH", "joy", "-o", "x.npz"], "no label 'joy'; available: 'happy', 'shocked', 'neutral'"),
+        (["act", "GRAPH", "zest", "-o", "x.npz"], "no label 'zest'; available: 'happy', 'shocked', 'neutral'"),
         (["act", "GRAPH", "happy:much", "-o", "x.npz"], "should be a number"),
         (["act", "GRAPH", "happy", "-o", "x.doc"], "not written as .doc"),
         (["act", "GRAPH", "happy", "-o", "nowhere/x.npz"], "there is no folder nowhere"),

@@ -155,7 +155,7 @@ def build_command(
 )
 @click.option("--smoothing", type=share, default=0.5, show_default=True, help="From the raw motion to sigmoids.")
 @click.option("--intensity", type=options.Finite(0, 2), default=1.0, show_default=True, help="Of all expressions.")
-@click.option("--hold", type=options.Finite(0, 60), default=0.4, show_default=True, metavar="S", help="At each apex.")
+@click.option("--hold", type=options.Finite(0, 60), default=0.2, show_default=True, metavar="S", help="At each apex.")
 @click.option("--pace", type=options.Finite(0.1, 5), default=1.0, show_default=True, help="2 is twice as quick.")
 @click.option(
     "--direct",

@@ -168,8 +168,8 @@ def test_nothing_jumps_at_the_joints_of_legs(merged: ExpressionGraph, coupling: 
 
 
 def test_unknown_labels_are_refused_with_those_that_there_are(graph: ExpressionGraph) -> None:
-    with pytest.raises(InvalidInput, match="no label 'joy'; available: 'anger', 'fear', 'happiness', 'neutral'"):
-        act(graph, ["joy"])
+    with pytest.raises(InvalidInput, match="no label 'zest'; available: 'anger', 'fear', 'happiness', 'neutral'"):
+        act(graph, ["zest"])
     with pytest.raises(InvalidInput, match="at least one label"):
         act(graph, [])
     with pytest.raises(InvalidInput, match="share of 'fear'"):
@@ -183,3 +183,13 @@ def test_unknown_labels_are_refused_with_those_that_there_are(graph: ExpressionG
 def test_dials_have_ends(graph: ExpressionGraph, dial: dict[str, float]) -> None:
     with pytest.raises(InvalidInput, match=f"{next(iter(dial))} should be from"):
         act(graph, LABELS, **dial)
+
+
+def test_a_performance_lasts_as_long_as_the_takes(graph: ExpressionGraph, takes: list[ExpressionSequence]) -> None:
+    """Whatever the coupling; a hold is added to that."""
+    mean = float(np.mean([(len(take.points) - 1) / take.rate for take in takes]))
+    for coupling in (0.0, 0.5, 1.0):
+        done = [act(graph, [t.label], seed=s, coupling=coupling, hold=0.0).duration for s in range(4) for t in takes]
+        assert float(np.mean(done)) == pytest.approx(mean, rel=0.1), coupling
+    held = [act(graph, [t.label], seed=s, hold=1.0).duration for s in range(4) for t in takes]
+    assert 0.7 < float(np.mean(held)) - mean < 1.4

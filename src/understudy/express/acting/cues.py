@@ -2,8 +2,8 @@
 
 A cue is a label, a weaker one, or several at once: `"fear"` is fear in full, `{"fear": 0.5}` half of it,
 `{"fear": 0.5, "surprise": 0.5}` both at once, half of each. Shares that sum to more than one are scaled to one.
-`"neutral"` is the base pose, unless the graph has a label of that name. On the command line: `fear`, `fear:0.5`,
-`fear:0.5+surprise:0.5`, `fear+surprise`.
+Synonyms are understood ("joy", "angry"). `"neutral"` is the base pose, unless the graph has a label of that name. On the
+command line: `fear`, `fear:0.5`, `fear:0.5+surprise:0.5`, `fear+surprise`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput
+from understudy.express.face_map import canonical_label
 from understudy.express.graph.expression_graph import ExpressionGraph
 
 NEUTRAL_LABEL = "neutral"  # cue of the base pose
@@ -113,11 +114,15 @@ def read_cues(graph: ExpressionGraph, asked: Sequence[CueArgument] | CueArgument
 
 
 def _read_cue(graph: ExpressionGraph, asked: CueArgument) -> Cue:
-    mix = {asked: 1.0} if isinstance(asked, str) else dict(asked)
-    for label, share in mix.items():
-        checks.one_of(label, "label", available_labels(graph))
-        if not 0.0 <= share < float("inf"):
-            raise InvalidInput(f"the share of {label!r} should be 0 or more, but is {share:g}")
+    known = available_labels(graph)
+    mix: dict[str, float] = {}
+    for word, share in ({asked: 1.0} if isinstance(asked, str) else dict(asked)).items():
+        label = checks.one_of(canonical_label(word, known), "label", known)
+        if not 0.0 <= share <= 1.0:
+            raise InvalidInput(
+                f"the share of {word!r} should be from 0 to 1, but is {share:g}; the setting intensity goes further"
+            )
+        mix[label] = mix.get(label, 0.0) + share
     mix = {label: float(share) for label, share in mix.items() if share > 0 and (label in graph.labels)}
     whole = max(sum(mix.values()), 1.0)
     return Cue(tuple(mix), tuple(share / whole for share in mix.values()))

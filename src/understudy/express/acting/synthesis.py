@@ -49,7 +49,7 @@ class ActSettings(NamedTuple):
     path_noise: tuple[float, int] = (0.2, 1)
     length_noise: float = 1.0
     intensity: float = 1.0
-    hold: float = 0.4
+    hold: float = 0.2
     back: bool = True
     life: float = 1.0
     pace: float = 1.0
@@ -85,7 +85,7 @@ def act(
     path_noise: tuple[float, int] = (0.2, 1),
     length_noise: float = 1.0,
     intensity: float = 1.0,
-    hold: float = 0.4,
+    hold: float = 0.2,
     back: bool = True,
     life: float = 1.0,
     pace: float = 1.0,

@@ -95,9 +95,10 @@ def plan_transition(
     together = _shared_seconds(actor.graph.coupling, paths, label, take, before)
     if together is None:
         seconds = longest
-    else:
+    else:  # the longest of several regions is longer than a take, so that all are shortened together
         factor = float((lengths / natural).mean())  # the noise of the durations applies to takes as well
-        seconds = (1.0 - coupling) * longest + coupling * together / style.pace * factor
+        seconds = together / style.pace * factor
+        lengths = lengths * (seconds / longest)
     begins, ends = _times(actor.graph.coupling, paths, lengths, seconds, hold, take, coupling)
     return LabelTransition(poses, seconds, hold, begins, ends, sinks, take)
 
