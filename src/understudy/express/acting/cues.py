@@ -2,8 +2,8 @@
 
 A cue is a label, a weaker one, or several at once: `"fear"` is fear in full, `{"fear": 0.5}` half of it,
 `{"fear": 0.5, "surprise": 0.5}` both at once, half of each. Shares that sum to more than one are scaled to one.
-Synonyms are understood ("joy", "angry"). `"neutral"` is the base pose, unless the graph has a label of that name. On the
-command line: `fear`, `fear:0.5`, `fear:0.5+surprise:0.5`, `fear+surprise`.
+Synonyms are understood ("joy", "angry"). `"neutral"` is the base pose, unless the graph has a label of that name. On
+the command line: `fear`, `fear:0.5`, `fear:0.5+surprise:0.5`, `fear+surprise`.
 """
 
 from __future__ import annotations
