@@ -110,7 +110,7 @@ def measure(job: tuple[str, str]) -> dict[str, dict[str, float]]:
         result[column] |= measures.momentum_tracking(motion, actor, size)
         heights = measures.jump_ratios(motion, actor, schedule.flight, size)
         result[column]["jump_percent"] = 100 * float(np.median(heights)) if heights else float("nan")
-        skin = measures.measure_skin(target.character, poses)
+        skin = measures.measure_skin(target.character, poses, target.props)
         result[column] |= measures.flight_seconds(skin.pop("lowest"), schedule.flight, poses.rate)
         result[column] |= skin
     result["ours"]["ms_a_frame"] = milliseconds

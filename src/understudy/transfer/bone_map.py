@@ -17,6 +17,7 @@ instead of that of the file: every bone follows the bone above it, and skin that
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +27,7 @@ import numpy as np
 
 from understudy.character import Character, Skeleton
 from understudy.character.body.bone_names import FINGERS, SEGMENTS, BoneName, read_bone_name
+from understudy.character.body.feet import trailing_joints
 from understudy.character.body.limbs import bone_ends, joints_with_skin
 from understudy.character.body.mass import Body, body_of
 from understudy.character.body.volume import bind_worlds, rest_surface, vertex_owners
@@ -33,6 +35,7 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 
 SIDES = ("Left", "Right")
+PROP_PATTERN = re.compile(r"slot|weapon|prop|axe|shield|sword|mug|cape|cloak|staff|wand|bow$|gun|knife|quiver", re.I)
 LEG = ("UpperLeg", "LowerLeg", "Foot")
 ARM = ("UpperArm", "LowerArm", "Hand")
 TRUNK = ("Spine", "Chest", "UpperChest")
@@ -121,8 +124,13 @@ class BoneMap:
 
     @cached_property
     def body(self) -> Body:
-        """Masses and contact points."""
-        return body_of(self.character)
+        """Masses and contact points; props weigh nothing."""
+        return body_of(self.character).weighted(~self.props)
+
+    @cached_property
+    def props(self) -> Array:
+        """(J,) bool: things in the hands or on the back, and all below them; they may be below the floor."""
+        return trailing_joints(self.skeleton, PROP_PATTERN)
 
     @cached_property
     def floor(self) -> float:

@@ -277,10 +277,7 @@ def _goals(
 ) -> MomentumGoals:
     """The momentum of the reference; in flights of the actor its fall, scaled, and in other hops a parabola."""
     rate, gravity = placed.rate, size * GRAVITY_M_S2
-    share = np.where(creature.left_out, 0.0, 1.0)
-    body = creature.body
-    light = Body(share * body.masses, body.centres, share[:, None, None] * body.inertias)
-    velocities = np.array(centre_motion(placed, light).velocities)
+    velocities = np.array(centre_motion(placed, creature.body.weighted(~creature.left_out)).velocities)
     falls = np.full(len(placed), gravity)
     for a, b in runs(flight):
         if schedule is not None and schedule.flight[a:b].mean() > 0.5:

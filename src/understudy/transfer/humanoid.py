@@ -20,7 +20,6 @@ from understudy.transfer.physics.figure import (
     Contacts,
     Figure,
     descendants,
-    find_props,
     hinge_axis,
     local_offset,
     lowest_skin,
@@ -105,7 +104,7 @@ def humanoid_figure(reference: PoseSequence, target: BoneMap, body: Body) -> Fig
             axes = (left / np.linalg.norm(left))[None]
             specs.append(BodySpec(toe, FOOT_TRACKING_RAD, CHANGE_RAD, axes))
     return make_figure(
-        target.character, body, specs, parents=target.parents, left_out=find_props(target.skeleton), rest=target.rest
+        target.character, body, specs, parents=target.parents, left_out=target.props, rest=target.rest
     )
 
 

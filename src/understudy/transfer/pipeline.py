@@ -128,7 +128,7 @@ def lighten_spring_limbs(body: Body, skeleton: Skeleton, springs: Sequence[Sprin
     """The body with light spring limbs: tails carry no momentum of the actor."""
     share = np.ones(len(body))
     share[[skeleton.index(joint) for limb in springs for joint in limb.joints]] = SPRING_LIMB_DENSITY_RATIO
-    return Body(share * body.masses, body.centres, share[:, None, None] * body.inertias, body.contacts)
+    return body.weighted(share)
 
 
 def transfer(

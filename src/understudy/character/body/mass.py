@@ -89,6 +89,11 @@ class Body:
         """(K,) the names of the contact points."""
         return tuple(contact.name for contact in self.contacts)
 
+    def weighted(self, share: Array) -> Body:
+        """The body with masses times `share` (J,): 0 for joints that should not count, as those of props."""
+        share = np.asarray(share, np.float64)
+        return Body(share * self.masses, self.centres, share[:, None, None] * self.inertias, self.contacts)
+
     def contact_positions(self, world: Array) -> Array:
         """(F, K, 3) the contact points in the world, for world_from_joint (F, J, 4, 4)."""
         joints = np.array([c.joint for c in self.contacts], np.int64)

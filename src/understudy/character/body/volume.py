@@ -7,7 +7,8 @@ triangles (a, b, c), with s = a + b + c and
 
     V = a . (b x c) / 6,    int x dV = V s / 4,    int x x^T dV = V / 20 (a a^T + b b^T + c c^T + s s^T)
 
-Holes are closed in the same way. A piece that then encloses almost nothing (a sheet of paper) is taken as a thin shell.
+Holes are closed in the same way. A link that is then no solid (seams that cross a thin ear, a shoe of several sheets) is
+taken as its convex hull. A piece that then encloses almost nothing (a sheet of paper) is taken as a thin shell.
 Copies of a vertex, which files make along seams of colour or texture, are welded first, across parts as well.
 """
 
@@ -29,27 +30,37 @@ def link_moments(character: Character) -> Array:
     if len(triangles):
         patches = patch_moments(vertices, triangles, owners)
         moments[: len(patches)] = patches
-    return _merge_unsound_links(moments, character.skeleton.parents)
+    for joint in np.unique(owners):
+        surface = vertices[np.unique(triangles[owners == joint])]
+        if not _is_solid(moments[joint], surface):
+            moments[joint] = _hull_moments(surface)
+    return moments
 
 
-def _merge_unsound_links(moments: Array, parents: Array) -> Array:
-    """Add links with moments of no solid (from seams that cross a thin ear) to the next link above, or drop them."""
-    result = moments.copy()
-    for j in range(len(parents) - 1, -1, -1):
-        volume, first = result[j, 3, 3], result[j, :3, 3]
-        if volume == 0 and not first.any():
-            continue
-        if volume > 0:
-            central = result[j, :3, :3] - np.outer(first, first) / volume
-            if np.linalg.eigvalsh(central)[0] > -1e-9 * np.trace(central):
-                continue
-        above = parents[j]
-        while above >= 0 and result[above, 3, 3] <= 0:
-            above = parents[above]
-        if above >= 0:
-            result[above] += result[j]
-        result[j] = 0.0
-    return result
+def _is_solid(moments: Array, surface: Array) -> bool:
+    """Whether moments (4, 4) may be those of a solid within its surface (P, 3): seams across thin parts give others."""
+    volume, first = moments[3, 3], moments[:3, 3]
+    if volume <= 0:
+        return False
+    central = moments[:3, :3] - np.outer(first, first) / volume
+    centre = first / volume
+    inside = (surface.min(axis=0) <= centre).all() and (centre <= surface.max(axis=0)).all()
+    return bool(inside and np.linalg.eigvalsh(central)[0] > -1e-9 * np.trace(central))
+
+
+def _hull_moments(points: Array) -> Array:
+    """(4, 4) moments of the convex hull of points (P, 3); zeros where they lie in a plane."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        faces = ConvexHull(points).simplices
+    except (QhullError, ValueError):
+        return np.zeros((4, 4))
+    shift = np.eye(4)
+    shift[:3, 3] = points.mean(axis=0)  # inside: every tetrahedron from it to a face counts, whichever way it is turned
+    moments = _tetrahedra(points[faces] - shift[:3, 3])
+    moments *= np.where(moments[:, 3, 3] < 0, -1.0, 1.0)[:, None, None]
+    return np.asarray(shift @ moments.sum(axis=0) @ shift.T)
 
 
 def rest_surface(character: Character, world: Array | None = None) -> tuple[Array, Array, Array]:

@@ -9,7 +9,6 @@ Offsets are in the frame of the body's joint, without scale, and over the height
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -33,8 +32,6 @@ MAX_FOOT_DRIFT_HEIGHT_RATIO = 0.06  # of the height: drift of a detached foot in
 SAMPLE_FRAMES = 64  # frames over which that drift is measured
 SOLE_HEIGHT_RATIO = 0.03  # of the height above the lowest skin of a foot: skin of the sole
 SOLE_END_LENGTH_RATIO = 0.25  # of a foot's length: its heel, and its toe
-# Things in the hands or on the back of a character, which weigh nothing here and may be below the floor.
-PROP_PATTERN = re.compile(r"slot|weapon|prop|axe|shield|sword|mug|cape|cloak|staff|wand|bow$|gun|knife|quiver", re.I)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,14 +168,6 @@ def _skin_height(character: Character, rest: Array, kept: Array) -> float:
     vertices, owners = rest_surface(character, rest)[0], vertex_owners(character)
     places = vertices[kept[owners]] if len(owners) else rest[:, :3, 3]
     return (float(np.ptp(places[:, 1])) if len(places) else 0.0) or 1.0
-
-
-def find_props(skeleton: Skeleton) -> Array:
-    """(J,) bool: joints that carry things, and all below them."""
-    result = np.array([PROP_PATTERN.search(name) is not None for name in skeleton.names], bool)
-    for j, parent in enumerate(skeleton.parents):
-        result[j] |= parent >= 0 and result[parent]
-    return result
 
 
 def find_detached_feet(poses: PoseSequence, body: Body, limbs: Limbs) -> dict[int, int]:
