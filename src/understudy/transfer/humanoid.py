@@ -30,7 +30,7 @@ from understudy.transfer.physics.spacetime import MomentumGoals, SpacetimeResult
 
 CHANGE_RAD = 0.35  # of a joint from the reference
 # Standard deviation of the world orientation of bones, radians: legs give way to contacts, the upper body keeps.
-TRUNK_TRACKING_RAD, ARM_TRACKING_RAD, LEG_TRACKING_RAD, FOOT_TRACKING_RAD = 0.08, 0.1, 0.1, 0.12
+TRUNK_TRACKING_RAD, ARM_TRACKING_RAD, LEG_TRACKING_RAD, FOOT_TRACKING_RAD = 0.06, 0.04, 0.1, 0.25
 SOLE_END_SHARE = 0.25  # of a sole's length: the ends that are averaged to toe and heel of a source
 
 

@@ -58,8 +58,8 @@ class SpacetimeWeights:
     slide: float = 2.4e-3  # heights/s, of a point that is down
     rub: float = 1.2e-2  # heights/s, of a point that is near the floor
     near: float = 0.015  # heights: nearer points rub
-    lie: float = 1e-3  # heights, of a point that is down
-    sink: float = 1e-3  # heights, of skin below the floor
+    lie: float = 2e-3  # heights, of a point that is down
+    sink: float = 4e-4  # heights, of skin below the floor
     velocity: float = 0.06  # heights/s
     spin: float = 0.02  # heights^2/s
     fall: float = 0.05  # heights/s^2, in flight
