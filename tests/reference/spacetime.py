@@ -31,7 +31,7 @@ def pose(problem: Any, d: Array) -> tuple[Array, Array]:
 
 
 def ride(turns: Array, places: Array, bodies: Array, offsets: Array) -> Array:
-    """(F, P, 3) points at offsets (P, 3) of bodies (P,)."""
+    """(F, P, 3) points at offsets (F, P, 3) of bodies (P,)."""
     return np.asarray((turns[:, bodies] @ offsets[..., None])[..., 0] + places[:, bodies])
 
 

@@ -32,7 +32,6 @@ from understudy.transfer.physics.figure import (
     Contacts,
     Figure,
     find_detached_feet,
-    local_offset,
     make_figure,
     unscale,
 )
@@ -134,7 +133,7 @@ def creature_figure(placed: PoseSequence, creature: Creature) -> Figure:
             is_leg = carries[j] and not limbs.trunk[j]
             specs.append(BodySpec(j, LEG_TRACKING_RAD if is_leg else TRUNK_TRACKING_RAD, change, axes))
     return make_figure(
-        creature.character, body, specs, parents=parents, left_out=creature.left_out, limits=creature.limits
+        placed, creature.character, body, specs, parents=parents, left_out=creature.left_out, limits=creature.limits
     )
 
 
@@ -262,13 +261,11 @@ def _contacts(
     flight: Array,
     schedule: ContactSchedule | None,
 ) -> Contacts:
-    rest = PoseSequence.rest(creature.character.skeleton).world[0]
-    points = creature.body.contact_positions(rest[None])[0]
     bodies = np.array([max(figure.body_of(contact.joint), 0) for contact in creature.body.contacts], np.int64)
-    offsets = [local_offset(rest, int(figure.joints[a]), point, figure.height) for a, point in zip(bodies, points)]
+    offsets = figure.ride(placed, bodies, creature.body.contact_positions(placed.world))
     known = np.ones(len(placed), bool) if schedule is None else schedule.known | flight
     return Contacts(
-        phases.names, bodies, np.array(offsets).reshape(-1, 3), np.array(phases.down), flight, known, phases.gliding
+        phases.names, bodies, offsets, np.array(phases.down), flight, known, phases.gliding
     )
 
 

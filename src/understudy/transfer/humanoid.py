@@ -21,7 +21,6 @@ from understudy.transfer.physics.figure import (
     Figure,
     descendants,
     hinge_axis,
-    local_offset,
     lowest_skin,
     make_figure,
     sole_corners,
@@ -104,7 +103,7 @@ def humanoid_figure(reference: PoseSequence, target: BoneMap, body: Body) -> Fig
             axes = (left / np.linalg.norm(left))[None]
             specs.append(BodySpec(toe, FOOT_TRACKING_RAD, CHANGE_RAD, axes))
     return make_figure(
-        target.character, body, specs, parents=target.parents, left_out=target.props, rest=target.rest
+        reference, target.character, body, specs, parents=target.parents, left_out=target.props, rest=target.rest
     )
 
 
@@ -134,9 +133,9 @@ def humanoid_contacts(reference: PoseSequence, target: BoneMap, figure: Figure, 
             toe = target.bones.get(side + "Toes")
             for n, (role, joint, place) in enumerate(sole_corners(target, foot, toe)):
                 names.append(f"{side}Foot.{role}.{n}")
-                carrier = int(figure.joints[figure.body_of(joint)])
                 bodies.append(figure.body_of(joint))
-                offsets.append(local_offset(target.rest, carrier, place, figure.height))
+                path = _ride(reference, target, joint, place)
+                offsets.append(figure.ride(reference, np.array(bodies[-1:]), path[:, None])[:, 0])
                 down.append(column.get(f"{side}Foot.{role}", column.get(f"{side}Foot.toe", np.zeros(frames, bool))))
         for name, bone in (("Hand", "LowerArm"), ("Knee", "LowerLeg")):
             if side + bone not in target.bones or side + name not in column or not column[side + name].any():
@@ -145,12 +144,12 @@ def humanoid_contacts(reference: PoseSequence, target: BoneMap, figure: Figure, 
             for n, (point, standing) in enumerate(lowest_skin(figure, reference, candidates, column[side + name])):
                 names.append(f"{side}{name}.{n}")
                 bodies.append(int(figure.skin_bodies[point]))
-                offsets.append(figure.skin_offsets[point])
+                offsets.append(figure.skin_offsets[:, point])
                 down.append(standing)
     return Contacts(
         tuple(names),
         np.array(bodies, np.int64),
-        np.array(offsets).reshape(-1, 3),
+        np.stack(offsets, axis=1) if offsets else np.zeros((frames, 0, 3)),
         np.array(down).reshape(-1, frames).T.copy(),
         schedule.flight,
         schedule.known,

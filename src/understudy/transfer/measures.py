@@ -17,8 +17,7 @@ from understudy.character import Character
 from understudy.character.body.contacts import ContactPhases, runs
 from understudy.character.body.mass import Body, body_height
 from understudy.character.body.poses import PoseSequence
-from understudy.character.body.volume import rest_surface, vertex_owners
-from understudy.character.skinning.linear import linear_blend
+from understudy.character.body.volume import rest_surface, skin_positions, vertex_owners
 from understudy.checks import Array
 from understudy.maths import transform
 from understudy.transfer.physics.momentum import (
@@ -118,15 +117,6 @@ def measure_skin(character: Character, poses: PoseSequence, without: Array | Non
         "depth_mean_percent": _mean(depth),
         "lowest": lowest,
     }
-
-
-def skin_positions(character: Character, world: Array) -> Array:
-    """(F, V, 3) the skin of all parts for world_from_joint (F, J, 4, 4)."""
-    blocks = [np.zeros((len(world), 0, 3), np.float32)]
-    for part in character.parts:
-        matrices = world[:, part.skin.joints] @ part.skin.inverse_binds
-        blocks.append(linear_blend(part.mesh.vertices, part.skin.influences, part.skin.weights, matrices))
-    return np.concatenate(blocks, axis=1)
 
 
 def limb_errors(

@@ -43,7 +43,7 @@ def biped() -> Character:
     return bodies.of_mesh(skeleton, np.concatenate(blocks), np.concatenate(faces), np.concatenate(owners))
 
 
-def figure_of(character: Character) -> Figure:
+def figure_of(character: Character, reference: PoseSequence) -> Figure:
     skeleton = character.skeleton
     specs = [BodySpec(skeleton.index("Hips"), 0.08, 0.35), BodySpec(skeleton.index("Chest"), 0.08, 0.35)]
     for side in ("Left", "Right"):
@@ -51,7 +51,7 @@ def figure_of(character: Character) -> Figure:
         specs.append(BodySpec(thigh, 0.1, 0.35))
         specs.append(BodySpec(shin, 0.1, 0.35, np.array([[1.0, 0.0, 0.0]]), (thigh, shin, foot)))
         specs.append(BodySpec(foot, 0.12, 0.35))
-    return make_figure(character, body_of(character), specs)
+    return make_figure(reference, character, body_of(character), specs)
 
 
 def feet_of(figure: Figure, frames: int, down: Array | None = None) -> Contacts:
@@ -67,7 +67,7 @@ def feet_of(figure: Figure, frames: int, down: Array | None = None) -> Contacts:
                 offsets.append(np.array([x, -rest[joint, 1, 3], z]) / figure.height)
     down = np.ones((frames, 8), bool) if down is None else np.repeat(down, 4, axis=1)
     flight = ~down.any(axis=1)
-    return Contacts(tuple(names), np.array(carriers), np.array(offsets), down, flight, np.ones(frames, bool))
+    return Contacts(tuple(names), np.array(carriers), np.tile(offsets, (frames, 1, 1)), down, flight, np.ones(frames, bool))
 
 
 def wobble(character: Character, frames: int, seed: int = 0, amount: float = 0.15) -> PoseSequence:
@@ -90,7 +90,8 @@ def character() -> Character:
 
 
 def problem_of(character: Character, frames: int = 9) -> _Problem:
-    figure, reference = figure_of(character), wobble(character, frames)
+    reference = wobble(character, frames)
+    figure = figure_of(character, reference)
     down = np.ones((frames, 2), bool)
     down[3:6], down[6:, 1] = False, False
     contacts = feet_of(figure, frames, down)
@@ -145,7 +146,8 @@ def test_the_wrench_of_the_floor_is_the_nearest_in_the_cone() -> None:
 
 
 def test_feet_that_are_down_stand_still_on_the_floor(character: Character) -> None:
-    figure, reference = figure_of(character), wobble(character, 90, amount=0.1)
+    reference = wobble(character, 90, amount=0.1)
+    figure = figure_of(character, reference)
     contacts = feet_of(figure, 90)
     goals = MomentumGoals(np.zeros((90, 3)), None, np.full(90, 9.81))
     result = solve(reference, figure, contacts, goals)
@@ -158,7 +160,8 @@ def test_feet_that_are_down_stand_still_on_the_floor(character: Character) -> No
 
 
 def test_a_body_in_the_air_falls(character: Character) -> None:
-    figure, reference = figure_of(character), wobble(character, 60, amount=0.05)
+    reference = wobble(character, 60, amount=0.05)
+    figure = figure_of(character, reference)
     down = np.ones((60, 2), bool)
     down[20:40] = False
     contacts = feet_of(figure, 60, down)
@@ -176,9 +179,9 @@ def test_knees_do_not_bend_backwards(character: Character) -> None:
     rotations = np.array(poses.rotations)
     for side in ("Left", "Right"):  # inverted by 0.2 rad
         rotations[:, skeleton.index(side + "Leg")] = quaternion.from_rotation_vector(np.array([-0.2, 0.0, 0.0]))
-    figure = figure_of(character)
-    goals = MomentumGoals(np.zeros((30, 3)), None, np.full(30, 9.81))
     reference = PoseSequence(skeleton, poses.translations, rotations, RATE)
+    figure = figure_of(character, reference)
+    goals = MomentumGoals(np.zeros((30, 3)), None, np.full(30, 9.81))
     result = solve(reference, figure, feet_of(figure, 30), goals)
     for side in ("Left", "Right"):
         angles = quaternion.to_rotation_vector(result.poses.rotations[:, skeleton.index(side + "Leg")])[:, 0]

@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.character import Character, kinematics
+from understudy.character.skinning.linear import linear_blend
 from understudy.checks import Array
 
 WELD_GRID_SIZE_RATIO = 1e-5  # of the size: far above the rounding of float32, far below any modelled edge
@@ -111,6 +112,22 @@ def bind_worlds(character: Character) -> Array:
         elif parent >= 0:
             result[joint] = result[parent] @ np.linalg.inv(rest[parent]) @ rest[joint]
     return result
+
+
+def skin_positions(character: Character, world: Array, vertices: Array | None = None) -> Array:
+    """(F, V, 3) the skin of all parts for world_from_joint (F, J, 4, 4), or (F, S, 3) of some vertices (S,), ascending.
+
+    Vertices are numbered over all parts.
+    """
+    blocks, first = [np.zeros((len(world), 0, 3), np.float32)], 0
+    for part in character.parts:
+        count = len(part.mesh.vertices)
+        rows = slice(None) if vertices is None else vertices[(vertices >= first) & (vertices < first + count)] - first
+        matrices = world[:, part.skin.joints] @ part.skin.inverse_binds
+        skin = part.skin
+        blocks.append(linear_blend(part.mesh.vertices[rows], skin.influences[rows], skin.weights[rows], matrices))
+        first += count
+    return np.concatenate(blocks, axis=1)
 
 
 def vertex_owners(character: Character) -> Array:

@@ -1,10 +1,11 @@
 """A character as the solver sees it: bodies that turn about their joints, with mass, skin and contact points.
 
 A body is a joint that turns, with all joints that it carries: fingers ride on the hand, and a foot that hangs on no leg
-(a rig that was animated with IK) is carried by its shin. Mass is kept exactly, as six points to a body with its mass,
+(a rig that was animated with IK) is carried by its shin. Mass is kept exactly, as four points to a joint with its mass,
 centre and second moments; the skin as its extremes in 26 directions.
 
-Offsets are in the frame of the body's joint, without scale, and over the height of the figure.
+Points ride on a body as they do in the reference, frame by frame: a wrist or a rim that bends there, and skin that hangs
+on several joints, stay as they are. Offsets are in the frame of the body's joint, without scale, over the height.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from understudy.character.body.joint_limits import Limits, limit_boxes
 from understudy.character.body.limbs import Limbs
 from understudy.character.body.mass import Body
 from understudy.character.body.poses import PoseSequence
-from understudy.character.body.volume import rest_surface, vertex_owners
+from understudy.character.body.volume import rest_surface, skin_positions, vertex_owners
 from understudy.checks import Array
-from understudy.maths import quaternion
+from understudy.maths import quaternion, transform
 from understudy.transfer.bone_map import BoneMap
 
 MIN_HINGE_ANGLE_RAD = 0.03  # of a knee or an elbow: straighter would be bent the wrong way
@@ -48,10 +49,10 @@ class Figure:
     change: Array  # (n,) standard deviation of the unknowns, rad; the first three are not used
     tracking: Array  # (A,) standard deviation of the world orientation, rad
     mass_bodies: Array  # (M,)
-    mass_offsets: Array  # (M, 3)
+    mass_offsets: Array  # (F, M, 3)
     mass_shares: Array  # (M,) of the whole mass
     skin_bodies: Array  # (S,)
-    skin_offsets: Array  # (S, 3)
+    skin_offsets: Array  # (F, S, 3)
     hinges: tuple[tuple[int, tuple[int, int, int]], ...] = ()  # unknown, and joints above, at and below it
     limits: Limits | None = None
 
@@ -63,6 +64,10 @@ class Figure:
     def body_of(self, joint: int) -> int:
         """The body that carries a joint."""
         return int(self.carriers[joint])
+
+    def ride(self, reference: PoseSequence, bodies: Array, positions: Array) -> Array:
+        """(F, P, 3) offsets on bodies (P,) of points that are at `positions` (F, P, 3) in the reference."""
+        return _ride(reference, self.joints[bodies], positions, self.height)
 
     def bounds(self, reference: PoseSequence) -> tuple[Array, Array]:
         """(F, n) lowest and highest unknowns: limits less the angles that the reference has already."""
@@ -93,7 +98,7 @@ class Contacts:
 
     names: tuple[str, ...]
     bodies: Array  # (K,)
-    offsets: Array  # (K, 3)
+    offsets: Array  # (F, K, 3)
     down: Array  # (F, K) bool
     flight: Array  # (F,) bool: free fall
     known: Array  # (F,) bool: forces can be told; not where something else carries the figure
@@ -112,6 +117,7 @@ class BodySpec:
 
 
 def make_figure(
+    reference: PoseSequence,
     character: Character,
     body: Body,
     specs: Sequence[BodySpec],
@@ -124,6 +130,7 @@ def make_figure(
     """The figure of a character.
 
     Args:
+        reference: F poses, in which mass and skin are placed on the bodies.
         character: The character.
         body: The masses of its links.
         specs: Its bodies, in any order.
@@ -155,12 +162,23 @@ def make_figure(
     kept = np.ones(len(skeleton), bool) if left_out is None else ~np.asarray(left_out, bool)
     rest = PoseSequence.rest(skeleton).world[0] if rest is None else rest
     height = _skin_height(character, rest, kept)
-    mass = _mass_points(body, rest, joints, carriers, kept & (carriers >= 0), height)
-    skin = _skin_extremes(character, rest, joints, carriers, kept & (carriers >= 0), height)
+    points, shares, owners = _mass_points(body, kept & (carriers >= 0))
+    places = transform.apply(reference.world[:, owners], points)
+    mass = (carriers[owners], _ride(reference, joints[carriers[owners]], places, height), shares)
+    extremes, riders = _skin_extremes(character, rest, carriers, kept & (carriers >= 0))
+    places = skin_positions(character, reference.world, extremes)
+    skin = (riders, _ride(reference, joints[riders], places, height))
     return Figure(
         skeleton, height, joints, above, carriers, np.array(first), np.concatenate(axes), np.concatenate(change),
         np.array([spec.tracking for spec in order]), *mass, *skin, tuple(hinges), limits,
     )  # fmt: skip
+
+
+def _ride(reference: PoseSequence, joints: Array, positions: Array, height: float) -> Array:
+    """(F, P, 3) of positions (F, P, 3) in the unscaled frames of joints (P,) of the reference, over the height."""
+    frames = reference.world[:, joints]
+    away = positions - frames[..., :3, 3]
+    return np.ascontiguousarray(np.einsum("fpji,fpj->fpi", unscale(frames[..., :3, :3]), away) / height)
 
 
 def _skin_height(character: Character, rest: Array, kept: Array) -> float:
@@ -212,11 +230,6 @@ def _shin(skeleton: Skeleton, worlds: Array, body: Body, limbs: Limbs, foot: int
         if drift < least:
             best, least = int(joint), drift
     return best
-
-
-def local_offset(rest: Array, joint: int, place: Array, height: float) -> Array:
-    """(3,) of a place (3,) in the world at rest, in the unscaled frame of a joint, over the height."""
-    return np.asarray(unscale(rest[joint, :3, :3]).T @ (place - rest[joint, :3, 3]) / height)
 
 
 def unscale(matrices: Array) -> Array:
@@ -282,9 +295,10 @@ def lowest_skin(figure: Figure, reference: PoseSequence, candidates: Array, down
         return result
     joints = figure.joints[figure.skin_bodies[numbers]]
     for a, b in runs(down):
-        world = reference.world[(a + b) // 2]
+        middle = (a + b) // 2
+        world = reference.world[middle]
         heights = world[joints, 1, 3] + figure.height * np.einsum(
-            "si,si->s", unscale(world[joints, :3, :3])[:, 1], figure.skin_offsets[numbers]
+            "si,si->s", unscale(world[joints, :3, :3])[:, 1], figure.skin_offsets[middle, numbers]
         )
         frames = np.zeros(len(down), bool)
         frames[a:b] = True
@@ -328,41 +342,31 @@ def _carrier(parents: Array, number: Mapping[int, int], joint: int) -> int:
     return number[joint] if joint >= 0 else -1
 
 
-def _mass_points(
-    body: Body, rest: Array, joints: Array, carriers: Array, kept: Array, height: float
-) -> tuple[Array, Array, Array]:
-    """Bodies (M,), offsets (M, 3) and shares (M,) of points with the mass, centre and second moments of each body."""
-    moments = rest @ body.pseudo_inertias @ np.swapaxes(rest, 1, 2)
-    bodies, offsets, shares = [], [], []
-    for a, joint in enumerate(joints):
-        total = moments[(carriers == a) & kept].sum(axis=0)
-        mass = total[3, 3]
-        if mass <= 0:
-            continue
-        centre = total[:3, 3] / mass
-        spread, axes = np.linalg.eigh(total[:3, :3] / mass - np.outer(centre, centre))
-        for x in range(3):
-            for sign in (-1.0, 1.0):
-                place = centre + sign * np.sqrt(3 * max(float(spread[x]), 0.0)) * axes[:, x]
-                bodies.append(a)
-                offsets.append(local_offset(rest, int(joint), place, height))
-                shares.append(mass / 6)
-    return np.array(bodies, np.int64), np.array(offsets).reshape(-1, 3), np.array(shares) / max(sum(shares), 1e-300)
+def _mass_points(body: Body, kept: Array) -> tuple[Array, Array, Array]:
+    """Points (M, 3) in the frames of their joints (M,), and shares (M,), with the mass and moments of each joint.
+
+    The corners of a tetrahedron, along the principal axes, have the mass, the centre and the second moments of a link.
+    """
+    joints = np.flatnonzero((body.masses > 0) & kept)
+    masses, centres = body.masses[joints], body.centres[joints]
+    moments = body.pseudo_inertias[joints, :3, :3] / masses[:, None, None]
+    spread, axes = np.linalg.eigh(moments - centres[:, :, None] * centres[:, None, :])
+    corners = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]])
+    away = np.einsum("jab,jb,cb->jca", axes, np.sqrt(np.maximum(spread, 0.0)), corners)
+    points = (centres[:, None] + away).reshape(-1, 3)
+    return points, np.repeat(masses / max(float(masses.sum()), 1e-300) / 4, 4), np.repeat(joints, 4)
 
 
-def _skin_extremes(
-    character: Character, rest: Array, joints: Array, carriers: Array, kept: Array, height: float
-) -> tuple[Array, Array]:
-    """Bodies (S,) and offsets (S, 3) of the extremes of each body's skin in 26 directions."""
+def _skin_extremes(character: Character, rest: Array, carriers: Array, kept: Array) -> tuple[Array, Array]:
+    """Numbers (S,) of the vertices that are the extremes of a body's skin in 26 directions, and the bodies (S,)."""
     vertices, owners = rest_surface(character, rest)[0], vertex_owners(character)
     grid = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     directions = grid[np.abs(grid).any(axis=1)]
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    bodies, offsets = [], []
-    for a, joint in enumerate(joints):
-        mine = np.flatnonzero((carriers[owners] == a) & kept[owners])
+    extremes = [np.zeros(0, np.int64)]
+    for body in range(int(carriers.max(initial=-1)) + 1):
+        mine = np.flatnonzero((carriers[owners] == body) & kept[owners])
         if len(mine):
-            for k in np.unique((vertices[mine] @ directions.T).argmax(axis=0)):
-                bodies.append(a)
-                offsets.append(local_offset(rest, int(joint), vertices[mine[k]], height))
-    return np.array(bodies, np.int64), np.array(offsets).reshape(-1, 3)
+            extremes.append(mine[(vertices[mine] @ directions.T).argmax(axis=0)])
+    numbers = np.unique(np.concatenate(extremes))
+    return numbers, carriers[owners[numbers]] if len(owners) else numbers

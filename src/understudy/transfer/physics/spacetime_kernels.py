@@ -124,15 +124,15 @@ def pose_bodies(
 
 @compile_kernel(nogil=True, fastmath=FAST_FLAGS, error_model="numpy")
 def place_points(turns: Array, places: Array, body: Array, offset: Array, points: Array) -> None:
-    """World places (F, P, 3) of points that ride on bodies (P,) at offsets (P, 3)."""
+    """World places (F, P, 3) of points that ride on bodies (P,) at offsets (F, P, 3)."""
     for t in range(len(turns)):
         for k in range(len(body)):
             a = body[k]
             for x in range(3):
                 points[t, k, x] = places[t, a, x] + (
-                    turns[t, a, x, 0] * offset[k, 0]
-                    + turns[t, a, x, 1] * offset[k, 1]
-                    + turns[t, a, x, 2] * offset[k, 2]
+                    turns[t, a, x, 0] * offset[t, k, 0]
+                    + turns[t, a, x, 1] * offset[t, k, 1]
+                    + turns[t, a, x, 2] * offset[t, k, 2]
                 )
 
 
