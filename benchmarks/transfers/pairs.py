@@ -20,7 +20,7 @@ from understudy.character.body.markers import markers_of
 from understudy.character.body.mass import Body, body_of
 from understudy.transfer.mapping import fit_mapping
 from understudy.transfer.pairs import PosePairs, read_pairs, sources_of
-from understudy.transfer.physics.spring_limbs import limbs_by_name
+from understudy.transfer.physics.spring_limbs import drag_limbs, limbs_by_name
 from understudy.transfer.pipeline import TransferTarget, prepare_target
 from understudy.transfer.source import SourceMotion, source_of
 
@@ -60,7 +60,11 @@ class Case:
         """The character made ready, with the shared model."""
         target = self.asset.character()
         return prepare_target(
-            target, self.pairs, fit_mapping(self.pairs), limits=self.limits, springs=limbs_by_name(target)
+            target,
+            self.pairs,
+            fit_mapping(self.pairs),
+            limits=self.limits,
+            springs=(*limbs_by_name(target), *drag_limbs(target)),
         )
 
 

@@ -60,7 +60,8 @@ def test_a_base_hops_where_the_actor_travels_and_nowhere_else() -> None:
 
     assert 5 < air(steps(3.0)) < 30  # for less than the step
     assert air(steps(0.0)) == air(steps(0.5)) == 0
-    assert air(steps(0.0, 1.5)) > 5  # a turn that is too far for an edge
+    assert air(steps(0.0, 1.5)) == 0  # it pivots on its edge, however far it turns
+    assert not steps(0.0, 1.5).all()
     assert steps(0.0).all()  # it leans
 
 

@@ -43,6 +43,7 @@ Limits = dict[str, dict[str, tuple[float, float]]]  # joint -> axis -> lowest an
 MEMBERS = ("dragon", "face", "lamp", "penguin", "squirrel", "actor")
 MEMBERS_WITH_MODELS = ("dragon",)  # learned from their clips, so that they perform at once
 MEMBERS_WITH_SHEETS = ("dragon", "face")  # their curves come from dope sheets, those of all others from their arrays
+DRAGGING_JOINTS = {"lamp": ("Head",)}  # that trail behind the pose and settle after it: the shade
 FOLDER = Path(__file__).parent
 LANDMARKS_FILE = FOLDER / "arrays" / "face_landmarks.txt"
 

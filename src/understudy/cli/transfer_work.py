@@ -162,12 +162,14 @@ def _actor() -> dict[str, SourceMotion]:
 def prepare_transfer_target(target: OutputTarget, pairs: PosePairs, request: TransferRequest) -> TransferTarget:
     """Fit the mapping and prepare the character."""
     from understudy.transfer.mapping import fit_mapping
+    from understudy.transfer.physics.spring_limbs import drag_limbs
     from understudy.transfer.pipeline import prepare_target
 
     mapping = fit_mapping(pairs, dimension=request.dimension, seed=request.seed)
-    limbs = limbs_of(target, request)
+    character = target.asset.character()
+    limbs = limbs_of(target, request) + (drag_limbs(character) if request.springs else ())
     return prepare_target(
-        target.asset.character(),
+        character,
         pairs,
         mapping,
         body=target.body(request.contact_points),

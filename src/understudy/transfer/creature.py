@@ -5,8 +5,8 @@ as closely as the mapping is sure of them: the standard deviation of orientation
 
 Contacts follow those of the actor by side, limb and role (`match_contacts`): a left toe follows the left toe, a
 forefoot follows the hand where the actor's hands are contact points, and else the foot of its side. A figure on one
-base follows both feet. It hops where the actor jumps or travels further than the base reaches; where the actor steps on
-the spot it tilts and pivots on the edge of its base, and else it leans over it. A figure that is never posed in the air
+base follows both feet. It hops where the actor jumps or travels further than the base reaches; where the actor steps or
+turns on the spot it tilts and pivots on the edge of its base, and else it leans over it. A figure that is never posed in the air
 glides instead.
 """
 
@@ -53,7 +53,6 @@ MIN_BODY_MASS_SHARE = 0.01  # of the whole, with all below: lighter joints (a ja
 UNCERTAINTY_RANGE = (0.7, 2.0)  # of the deviation of a frame, over that at the key poses
 VELOCITY_DEVIATION_HEIGHTS_S = 0.02  # of the centre of mass: the reference was moved by the actor's momentum
 HOP_REACH_RADII = 1.6  # of the base: steps that lead further are hops
-HOP_TURN_RAD = 0.9
 SHUFFLE_REACH_RADII, SHUFFLE_TURN_RAD = 0.15, 0.1  # smaller steps are leant over
 # Duration of a hop, in seconds and over that of the actor's step.
 HOP_SECONDS, MAX_HOP_STEP_RATIO = 0.22, 0.7
@@ -216,11 +215,12 @@ def _base_phases(schedule: ContactSchedule, limbs: Groups, body: Body, placed: P
         if a == 0 or b >= frames or schedule.flight[max(a - 2, 0) : b + 2].any():
             since = b
             continue
+        since = max(since, *(end for _, end in runs(schedule.flight) if end <= a), 0)
         until = next((start for start, _, _ in steps[number + 1 :] if start > b), frames - 1)
         before, after = slice(since, a + 1), slice(b, until + 1)
         far = float(np.linalg.norm((middle[after, 0].mean(axis=0) - middle[before, 0].mean(axis=0))[[0, 2]])) / radius
         turn = abs(float(heading[after].mean() - heading[before].mean()))
-        if far > HOP_REACH_RADII or turn > HOP_TURN_RAD:
+        if far > HOP_REACH_RADII:
             length = max(round(min(HOP_SECONDS * rate, MAX_HOP_STEP_RATIO * (b - a))), 3)
             first = (a + b - length) // 2
             down[first : first + length] = False

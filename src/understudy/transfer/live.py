@@ -108,7 +108,7 @@ class LiveRetargeter:
         state = self._filter_points(state, float(time), local)
         assert state.points is not None  # filtered just now
         goals, latent = self._map_points(state)
-        start = start_poses(self.stage.pairs, state.points[None], self.stage.limbs, 30.0)
+        start = start_poses(self.stage.pairs, state.points[None], self.stage.free_limbs, 30.0)
         if state.poses is not None:
             start = _hold_spring_limbs(state.poses, start, self.stage)
         skeleton = self.stage.target.skeleton
@@ -154,7 +154,7 @@ def _low_pass(value: Array, goal: Array, cutoff: Array | float, passed: float) -
 
 def _hold_spring_limbs(pose: PoseSequence, held: PoseSequence, stage: TransferTarget) -> PoseSequence:
     """The pose with the spring limbs, which have no markers, as in `held`."""
-    joints = [pose.skeleton.index(joint) for limb in stage.limbs for joint in limb.joints]
+    joints = [pose.skeleton.index(joint) for limb in stage.free_limbs for joint in limb.joints]
     if not joints:
         return pose
     rotations = np.array(pose.rotations)

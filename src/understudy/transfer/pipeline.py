@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -29,11 +29,13 @@ from understudy.character.body.mass import Body, body_of
 from understudy.character.body.poses import PoseSequence, clip_of
 from understudy.checks import Array
 from understudy.errors import InvalidInput
+from understudy.maths.resample import gaussian_smooth
 from understudy.transfer.creature import Creature, find_phases, solve_creature
 from understudy.transfer.mapping import MappingResult, PoseMapping, RegressionMapping, fit_regression
 from understudy.transfer.measures import size_ratio
 from understudy.transfer.pairs import PosePairs
 from understudy.transfer.physics.collisions import Capsules, capsules_of, resolve_collisions
+from understudy.transfer.physics.contact_schedule import SMOOTHING_SECONDS
 from understudy.transfer.physics.momentum import integrate_root_motion
 from understudy.transfer.physics.spring_limbs import SpringLimb, apply_limb_keys, looseness, start_poses, swing
 from understudy.transfer.source import SourceMotion
@@ -62,6 +64,11 @@ class TransferTarget:
     capsules: Capsules | None
     variance_model: RegressionMapping  # predicts `TransferResult.predictive_variance`
     variance_at_pairs: float  # square metres, the mean predictive variance at the key poses
+
+    @property
+    def free_limbs(self) -> tuple[SpringLimb, ...]:
+        """The limbs without markers: the actor lacks them. Other limbs on springs are posed, and drag."""
+        return _without_markers(self.limbs, self.target.skeleton, self.pairs)
 
     @property
     def left_out(self) -> dict[str, float]:
@@ -104,17 +111,18 @@ def prepare_target(
     springs: Sequence[SpringLimb] = (),
     collisions: bool = True,
 ) -> TransferTarget:
-    """Prepare a character. `springs` are limbs that have no markers (`markers_of(..., skip=...)`).
+    """Prepare a character. `springs` are limbs, most of them without markers (`markers_of(..., skip=...)`).
 
     The variance of the shared model (eq. 4) is that at a latent point, as if the point were certain; far from all pairs
     it stays small. The predictive variance comes from a regression on the actor's pose, without a latent point.
     """
     variance_model = mapping if isinstance(mapping, RegressionMapping) else fit_regression(pairs)
+    free = _without_markers(springs, target.skeleton, pairs)
     return TransferTarget(
         target,
         pairs,
         mapping,
-        lighten_spring_limbs(body_of(target) if body is None else body, target.skeleton, springs),
+        lighten_spring_limbs(body_of(target) if body is None else body, target.skeleton, free),
         limits,
         tuple(springs),
         find_free_joints(pairs.poses),
@@ -122,6 +130,11 @@ def prepare_target(
         variance_model,
         float(np.mean(variance_model.map(pairs.source).variance)),
     )
+
+
+def _without_markers(limbs: Sequence[SpringLimb], skeleton: Skeleton, pairs: PosePairs) -> tuple[SpringLimb, ...]:
+    marked = {skeleton.names[joint] for joint in pairs.markers.joints}
+    return tuple(limb for limb in limbs if not marked.intersection(limb.joints))
 
 
 def lighten_spring_limbs(body: Body, skeleton: Skeleton, springs: Sequence[SpringLimb]) -> Body:
@@ -148,6 +161,9 @@ def transfer(
     check_transfer(source, stage, physics)
     clock = _Clock()
     mapped = stage.mapping.map(source.local, continuity * source.rate / 30)
+    # Where a motion passes by a key pose, the mapping gives a jolt that neither the actor nor the animator made.
+    flat = gaussian_smooth(mapped.points.reshape(len(source), -1), SMOOTHING_SECONDS * source.rate)
+    mapped = replace(mapped, points=flat.reshape(mapped.points.shape))
     variance = stage.variance_model.map(source.local).variance
     clock.lap("mapping")
     stages = {"mapped": _solve_joints(stage, mapped, source)}
@@ -209,13 +225,13 @@ def _creature(stage: TransferTarget) -> Creature:
     """The character for the solve: what trails, and limbs on springs, carry no momentum of the actor."""
     skeleton = stage.target.skeleton
     left_out = trailing_joints(skeleton, HANGING_PATTERN)
-    for limb in stage.limbs:
+    for limb in stage.free_limbs:
         left_out[[skeleton.index(joint) for joint in limb.joints]] = True
     return Creature(stage.target, stage.body, stage.pairs.poses, stage.freedom, stage.limits, left_out)
 
 
 def _solve_joints(stage: TransferTarget, mapped: MappingResult, source: SourceMotion) -> PoseSequence:
-    start = start_poses(stage.pairs, source.local, stage.limbs, source.rate)
+    start = start_poses(stage.pairs, source.local, stage.free_limbs, source.rate)
     skeleton = stage.target.skeleton
     return solve_ik(
         stage.pairs.markers, skeleton, mapped.points, start=start, limits=stage.limits, freedom=stage.freedom

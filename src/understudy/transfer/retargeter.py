@@ -35,7 +35,7 @@ from understudy.transfer.corrections import PoseCorrections, fit_corrections
 from understudy.transfer.live import LiveRetargeter
 from understudy.transfer.mapping import MIN_PAIRS_ALONE, PoseMapping, fit_mapping
 from understudy.transfer.pairs import PosePairs
-from understudy.transfer.physics.spring_limbs import SpringLimb, limbs_by_name, limbs_from_joints
+from understudy.transfer.physics.spring_limbs import SpringLimb, drag_limbs, limbs_by_name, limbs_from_joints
 from understudy.transfer.pipeline import TransferResult, TransferTarget, prepare_target, transfer
 from understudy.transfer.report import report_of
 from understudy.transfer.source import SourceMotion, source_of
@@ -187,8 +187,8 @@ class Retargeter(Estimator):
         if self.springs is not None:
             return limbs_from_joints(skeleton, self.springs)
         marked = set(pairs.markers.joints.tolist())
-        limbs = limbs_by_name(skeleton)
-        return tuple(limb for limb in limbs if not marked & {skeleton.index(joint) for joint in limb.joints})
+        limbs = [limb for limb in limbs_by_name(skeleton) if not marked & {skeleton.index(j) for j in limb.joints}]
+        return (*limbs, *drag_limbs(self.target))
 
     def transform(
         self,

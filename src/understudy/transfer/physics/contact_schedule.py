@@ -33,7 +33,7 @@ PUSH_FALL_G = 0.6  # of g: at the ends of a flight the floor still pushes below 
 # Of the height above a point's own floor: at the ends of a flight, and of a footstep that was missed.
 MAX_PUSH_HEIGHT_RATIO, MAX_MISSED_HEIGHT_RATIO = 0.05, 0.1
 MISSED_HEIGHT_RATIO, MISSED_SPEED_RATIO = 0.03, 0.3  # heights, heights a second: equally bad signs of a footstep
-MOMENTUM_SMOOTHING_SECONDS = 0.02
+SMOOTHING_SECONDS = 0.02  # of what is differentiated
 MISSED_SMOOTHING_SECONDS = 0.05
 # Hands and knees: heights over the height of the body above the feet's floor, and heights a second.
 MAX_HAND_FLOOR_RATIO = 0.06  # a hand or knee that never comes lower does not touch the floor
@@ -65,13 +65,13 @@ class ContactSchedule:
 def centre_motion(poses: PoseSequence, body: Body) -> CentreMotion:
     """The motion of the centre of mass of a body."""
     motion, rate = mass_motion(poses.world, body, poses.rate), poses.rate
-    centres = gaussian_smooth(motion.centres, MOMENTUM_SMOOTHING_SECONDS * rate)
+    centres = gaussian_smooth(motion.centres, SMOOTHING_SECONDS * rate)
     accelerations = np.zeros_like(centres)
     if len(centres) > 2:
         accelerations[1:-1] = np.diff(centres, 2, axis=0) * rate**2
         accelerations[[0, -1]] = accelerations[[1, -2]]
     velocities = np.gradient(centres, 1 / rate, axis=0) if len(centres) > 1 else np.zeros_like(centres)
-    spins = gaussian_smooth(motion.spins / body.mass, MOMENTUM_SMOOTHING_SECONDS * rate)
+    spins = gaussian_smooth(motion.spins / body.mass, SMOOTHING_SECONDS * rate)
     return CentreMotion(centres, velocities, accelerations, spins)
 
 
@@ -155,7 +155,7 @@ def _hands_down(points: Array, is_foot: Array, rate: float, height: float) -> Ar
     lowest = np.percentile(hands[..., 1], 1, axis=0)
     touches = lowest - floor < MAX_HAND_FLOOR_RATIO * height
     above = (hands[..., 1] - np.maximum(lowest, floor)) / height
-    smooth = gaussian_smooth(hands.reshape(len(hands), -1), MOMENTUM_SMOOTHING_SECONDS * rate).reshape(hands.shape)
+    smooth = gaussian_smooth(hands.reshape(len(hands), -1), SMOOTHING_SECONDS * rate).reshape(hands.shape)
     speed = np.linalg.norm(np.gradient(smooth, 1 / rate, axis=0), axis=2) / height
     lands = (above < HAND_HEIGHT_RATIO_ON) & (speed < HAND_SPEED_ON) & touches
     return hysteresis(lands, (above > HAND_HEIGHT_RATIO_OFF) | (speed > HAND_SPEED_OFF) | ~touches)

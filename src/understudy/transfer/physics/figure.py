@@ -2,7 +2,7 @@
 
 A body is a joint that turns, with all joints that it carries: fingers ride on the hand, and a foot that hangs on no leg
 (a rig that was animated with IK) is carried by its shin. Mass is kept exactly, as four points to a joint with its mass,
-centre and second moments; the skin as its extremes in 26 directions.
+centre and second moments; the skin as its extremes in 98 directions.
 
 Points ride on a body as they do in the reference, frame by frame: a wrist or a rim that bends there, and skin that hangs
 on several joints, stay as they are. Offsets are in the frame of the body's joint, without scale, over the height.
@@ -358,9 +358,9 @@ def _mass_points(body: Body, kept: Array) -> tuple[Array, Array, Array]:
 
 
 def _skin_extremes(character: Character, rest: Array, carriers: Array, kept: Array) -> tuple[Array, Array]:
-    """Numbers (S,) of the vertices that are the extremes of a body's skin in 26 directions, and the bodies (S,)."""
+    """Numbers (S,) of the vertices that are the extremes of a body's skin in all directions, and the bodies (S,)."""
     vertices, owners = rest_surface(character, rest)[0], vertex_owners(character)
-    grid = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    grid = np.stack(np.meshgrid(*[np.arange(-2.0, 3.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     directions = grid[np.abs(grid).any(axis=1)]
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     extremes = [np.zeros(0, np.int64)]

@@ -134,7 +134,7 @@ def _minimise(problem: _Problem, max_iterations: int) -> tuple[Array, list[dict[
         except LinAlgError:
             return d, costs, False
         step = step.reshape(d.shape)
-        step *= min(1.0, MAX_STEP_RAD / max(float(np.abs(step).max()), 1e-12))
+        step = np.clip(step, -MAX_STEP_RAD, MAX_STEP_RAD)  # one wild frame does not hold up all others
         before = sum(costs[-1].values())
         for halvings in range(MAX_HALVINGS + 1):
             trial = problem.evaluate(d + step, derive=halvings == 0)

@@ -1,5 +1,7 @@
 """Limbs that the source lacks (a tail, ears): chains of springs that follow the body, and that can be keyed.
 
+A joint that is posed can be on a spring too (a lamp's shade): then its pose is the goal, which it trails and settles at.
+
 Goals. Every joint of a chain has a goal, its rotation in the pose. The animator may pose a tail in some pairs; between
 them each joint turns to the weighted mean of the pairs' rotations,
 
@@ -31,7 +33,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from understudy import checks
+from understudy import cast, checks
 from understudy.character import Character, Clip, Curves, Skeleton, kinematics
 from understudy.character.body.limbs import links_of, mirror_names
 from understudy.character.body.poses import PoseSequence, sample_poses, squared_pose_distances
@@ -90,6 +92,12 @@ def limbs_by_name(body: Character | Skeleton) -> tuple[SpringLimb, ...]:
         if sided or length < MAX_LIMB_LENGTH_RATIO * lengths.sum():
             limbs.append(limb)
     return tuple(limbs)
+
+
+def drag_limbs(character: Character) -> tuple[SpringLimb, ...]:
+    """Joints of a member of the cast that are posed, and trail behind their poses and settle: the lamp's shade."""
+    joints = cast.DRAGGING_JOINTS.get(cast.member_of_cast(character), ())
+    return tuple(SpringLimb((joint,), frequency=5.0, damping=0.4, most=30.0) for joint in joints)
 
 
 def limbs_from_joints(skeleton: Skeleton, joints: Sequence[str]) -> tuple[SpringLimb, ...]:
