@@ -6,8 +6,8 @@ as closely as the mapping is sure of them: the standard deviation of orientation
 Contacts follow those of the actor by side, limb and role (`match_contacts`): a left toe follows the left toe, a
 forefoot follows the hand where the actor's hands are contact points, and else the foot of its side. A figure on one
 base follows both feet. It hops where the actor jumps or travels further than the base reaches; where the actor steps or
-turns on the spot it tilts and pivots on the edge of its base, and else it leans over it. A figure that is never posed in the air
-glides instead.
+turns on the spot it tilts and pivots on the edge of its base, and else it leans over it. A figure that is never posed
+in the air glides instead.
 """
 
 from __future__ import annotations
@@ -264,9 +264,7 @@ def _contacts(
     bodies = np.array([max(figure.body_of(contact.joint), 0) for contact in creature.body.contacts], np.int64)
     offsets = figure.ride(placed, bodies, creature.body.contact_positions(placed.world))
     known = np.ones(len(placed), bool) if schedule is None else schedule.known | flight
-    return Contacts(
-        phases.names, bodies, offsets, np.array(phases.down), flight, known, phases.gliding
-    )
+    return Contacts(phases.names, bodies, offsets, np.array(phases.down), flight, known, phases.gliding)
 
 
 def _goals(

@@ -67,7 +67,9 @@ def feet_of(figure: Figure, frames: int, down: Array | None = None) -> Contacts:
                 offsets.append(np.array([x, -rest[joint, 1, 3], z]) / figure.height)
     down = np.ones((frames, 8), bool) if down is None else np.repeat(down, 4, axis=1)
     flight = ~down.any(axis=1)
-    return Contacts(tuple(names), np.array(carriers), np.tile(offsets, (frames, 1, 1)), down, flight, np.ones(frames, bool))
+    return Contacts(
+        tuple(names), np.array(carriers), np.tile(offsets, (frames, 1, 1)), down, flight, np.ones(frames, bool)
+    )
 
 
 def wobble(character: Character, frames: int, seed: int = 0, amount: float = 0.15) -> PoseSequence:

@@ -7,9 +7,9 @@ triangles (a, b, c), with s = a + b + c and
 
     V = a . (b x c) / 6,    int x dV = V s / 4,    int x x^T dV = V / 20 (a a^T + b b^T + c c^T + s s^T)
 
-Holes are closed in the same way. A link that is then no solid (seams that cross a thin ear, a shoe of several sheets) is
-taken as its convex hull. A piece that then encloses almost nothing (a sheet of paper) is taken as a thin shell.
-Copies of a vertex, which files make along seams of colour or texture, are welded first, across parts as well.
+Holes are closed in the same way. A piece that then encloses almost nothing (a sheet of paper) is taken as a thin shell.
+A link that is no solid (seams that cross a thin ear, a shoe of several sheets) is taken as its convex hull. Copies of a
+vertex, which files make along seams of colour or texture, are welded first, across parts as well.
 """
 
 from __future__ import annotations

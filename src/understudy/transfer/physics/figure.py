@@ -4,8 +4,8 @@ A body is a joint that turns, with all joints that it carries: fingers ride on t
 (a rig that was animated with IK) is carried by its shin. Mass is kept exactly, as four points to a joint with its mass,
 centre and second moments; the skin as its extremes in 98 directions.
 
-Points ride on a body as they do in the reference, frame by frame: a wrist or a rim that bends there, and skin that hangs
-on several joints, stay as they are. Offsets are in the frame of the body's joint, without scale, over the height.
+Points ride on a body as they do in the reference, frame by frame: a wrist or a rim that bends there, and skin that
+hangs on several joints, stay as they are. Offsets are in the frame of the body's joint, without scale, over the height.
 """
 
 from __future__ import annotations

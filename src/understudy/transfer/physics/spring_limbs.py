@@ -1,6 +1,6 @@
 """Limbs that the source lacks (a tail, ears): chains of springs that follow the body, and that can be keyed.
 
-A joint that is posed can be on a spring too (a lamp's shade): then its pose is the goal, which it trails and settles at.
+A joint that is posed can be on a spring too (a lamp's shade): its pose is then the goal that it trails and settles at.
 
 Goals. Every joint of a chain has a goal, its rotation in the pose. The animator may pose a tail in some pairs; between
 them each joint turns to the weighted mean of the pairs' rotations,
