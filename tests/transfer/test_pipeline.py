@@ -12,8 +12,7 @@ from understudy.character.body.mass import Body, body_of
 from understudy.character.body.poses import poses_of
 from understudy.errors import InvalidInput
 from understudy.transfer.mapping import fit_regression
-from understudy.transfer.pipeline import TransferTarget, prepare_target, transfer
-from understudy.transfer.report import report_of
+from understudy.transfer.pipeline import TransferTarget, prepare_target, report_of, transfer
 from understudy.transfer.source import SourceMotion
 
 

@@ -145,8 +145,8 @@ def suggest_command(
 ) -> None:
     """List the frames of MOTION (a file, a folder, a built-in name) whose poses would tell most about all others."""
     from understudy.transfer.actor import perform_as
+    from understudy.transfer.pipeline import suggestion_to_json
     from understudy.transfer.pose_suggestions import suggest_poses
-    from understudy.transfer.report import suggestion_to_json
 
     request = TransferRequest(clips=clips, units=units)
     motions: dict[str, SourceMotion] = {}

@@ -312,8 +312,7 @@ def _transfer_clips(
     from understudy.character import Asset
     from understudy.transfer.actor import perform_as
     from understudy.transfer.pairs import reader_options, sources_of
-    from understudy.transfer.pipeline import transfer
-    from understudy.transfer.report import report_of
+    from understudy.transfer.pipeline import report_of, transfer
     from understudy.transfer.retargeter import source_body
 
     asset, motions = open_motions(path, request)

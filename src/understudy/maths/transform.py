@@ -121,6 +121,12 @@ def _affine_inverse(inverse: Array, matrix: Array) -> Array:
     return out
 
 
+def unscale(matrix: ArrayLike) -> Array:
+    """(..., 3, 3) the rotations of matrices (..., 3, 3) or (..., 4, 4) that have scales but no shear."""
+    linear = np.asarray(matrix)[..., :3, :3]
+    return np.asarray(linear / np.maximum(np.linalg.norm(linear, axis=-2, keepdims=True), 1e-12))
+
+
 def apply(matrix: ArrayLike, points: ArrayLike) -> Array:
     """Move points: p' = L p + t.
 

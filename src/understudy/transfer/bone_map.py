@@ -802,6 +802,11 @@ def sole_points(body: BoneMap) -> dict[int, Array]:
     return points
 
 
+def descendants(parents: Array, joint: int) -> Array:
+    """(J,) bool: a joint and all below it."""
+    return np.array([joint in line_to_root(parents, j) for j in range(len(parents))], bool)
+
+
 def line_to_root(parents: Array, joint: int) -> list[int]:
     """A joint and all above it in a hierarchy whose parents may come after their children."""
     line = []
@@ -815,11 +820,7 @@ def _shared_above(parents: Array, joints: Iterable[int]) -> list[int]:
     """The joints above all of `joints`, the lowest first."""
     shared: list[int] | None = None
     for joint in joints:
-        line = []
-        joint = int(parents[joint])
-        while joint >= 0:
-            line.append(joint)
-            joint = int(parents[joint])
+        line = line_to_root(parents, joint)[1:]
         shared = line if shared is None else [j for j in shared if j in line]
     return shared or []
 

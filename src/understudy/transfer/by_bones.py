@@ -36,8 +36,7 @@ from understudy.transfer.bone_map import SIDES, BoneMap, bone_map
 from understudy.transfer.corrections import PoseCorrections
 from understudy.transfer.humanoid import humanoid_schedule, solve_humanoid
 from understudy.transfer.physics.spring_limbs import limbs_by_name, swing
-from understudy.transfer.pipeline import TransferResult
-from understudy.transfer.report import correction_report
+from understudy.transfer.pipeline import TransferResult, correction_report
 from understudy.transfer.retarget import retarget, size_ratio
 from understudy.transfer.source import SourceMotion, source_of
 

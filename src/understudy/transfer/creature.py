@@ -25,7 +25,8 @@ from understudy.character.body.limbs import limbs_of
 from understudy.character.body.mass import Body, body_height
 from understudy.character.body.poses import PoseSequence
 from understudy.checks import Array
-from understudy.maths import quaternion
+from understudy.maths import quaternion, transform
+from understudy.transfer.bone_map import descendants
 from understudy.transfer.physics.contact_schedule import ContactSchedule, centre_motion, find_schedule
 from understudy.transfer.physics.figure import (
     BodySpec,
@@ -33,7 +34,6 @@ from understudy.transfer.physics.figure import (
     Figure,
     find_detached_feet,
     make_figure,
-    unscale,
 )
 from understudy.transfer.physics.momentum import GRAVITY_M_S2
 from understudy.transfer.physics.spacetime import MomentumGoals, SpacetimeResult, SpacetimeWeights, solve
@@ -113,9 +113,10 @@ def creature_figure(placed: PoseSequence, creature: Creature) -> Figure:
     for foot, shin in find_detached_feet(placed, body, limbs).items():
         parents[foot] = shin
     mass = np.where(creature.left_out, 0.0, body.masses)
-    below = _sums_below(parents, mass)
+    carried = np.array([descendants(parents, j) for j in range(len(parents))])  # (J, J) by the first
+    below = carried @ mass
     contact_joints = {contact.joint for contact in body.contacts}
-    carries = _sums_below(parents, np.isin(np.arange(len(skeleton)), list(contact_joints)).astype(float)) > 0
+    carries = carried[:, sorted(contact_joints)].any(axis=1)
     heavy = below > MIN_BODY_MASS_SHARE * mass.sum()
     turning = creature.freedom.turning & ~creature.left_out & (heavy | carries)
     everything = below >= (1 - 1e-9) * mass.sum()
@@ -123,7 +124,7 @@ def creature_figure(placed: PoseSequence, creature: Creature) -> Figure:
     root = int(np.flatnonzero(everything)[0]) if root is None else root
     rest = PoseSequence.rest(skeleton).world[0]
     tilt = np.array([TILT_CHANGE_RAD, HEADING_CHANGE_RAD, TILT_CHANGE_RAD])
-    specs = [BodySpec(root, TRUNK_TRACKING_RAD, tilt, unscale(rest[root, :3, :3]))]
+    specs = [BodySpec(root, TRUNK_TRACKING_RAD, tilt, transform.unscale(rest[root, :3, :3]))]
     for j in np.flatnonzero(turning & ~everything).tolist():
         if mass[j] <= 0 and j not in contact_joints:
             continue
@@ -244,7 +245,9 @@ def _used_axes(creature: Creature, rest: Array, joint: int) -> tuple[Array, Arra
     vectors = quaternion.to_rotation_vector(quaternion.unroll(turns[:, None])[:, 0])
     low, high, limited = limit_boxes(skeleton, creature.limits)
     if limited[joint]:
-        axes = unscale(rest[joint, :3, :3])[high[joint] > low[joint]]  # rows: axes of the world in the joint's frame
+        axes = transform.unscale(rest[joint, :3, :3])[
+            high[joint] > low[joint]
+        ]  # rows: axes of the world in the joint's frame
         used = np.sqrt(np.square(vectors @ axes.T).mean(axis=0))
         return axes, np.clip(used, MIN_CHANGE_RAD, MAX_CHANGE_RAD)
     squares, axes = np.linalg.eigh(vectors.T @ vectors / len(vectors))
@@ -282,17 +285,6 @@ def _goals(
             times = (np.arange(b - a) - 0.5 * (b - a - 1)) / rate
             velocities[a:b, 1] = -gravity * times
     return MomentumGoals(velocities, None, falls, vertical_weight=1.0)
-
-
-def _sums_below(parents: Array, values: Array) -> Array:
-    """(J,) the sum of values (J,) over a joint and all below it; parents may come after their children."""
-    result = np.zeros(len(parents))
-    for j in range(len(parents)):
-        k = j
-        while k >= 0:
-            result[k] += values[j]
-            k = int(parents[k])
-    return result
 
 
 @dataclass(frozen=True, eq=False)

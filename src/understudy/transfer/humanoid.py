@@ -13,13 +13,12 @@ from understudy.character.body.mass import Body
 from understudy.character.body.poses import PoseSequence
 from understudy.checks import Array
 from understudy.maths import transform
-from understudy.transfer.bone_map import SIDES, BoneMap, line_to_root, sole_points
+from understudy.transfer.bone_map import SIDES, BoneMap, descendants, line_to_root, sole_points
 from understudy.transfer.physics.contact_schedule import ContactSchedule, centre_motion, find_schedule
 from understudy.transfer.physics.figure import (
     BodySpec,
     Contacts,
     Figure,
-    descendants,
     hinge_axis,
     lowest_skin,
     make_figure,

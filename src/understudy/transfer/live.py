@@ -37,13 +37,12 @@ from understudy.errors import BadFile, InvalidInput
 from understudy.formats import bvh
 from understudy.formats.bvh import BvhText, parse
 from understudy.maths import quaternion
-from understudy.transfer import marker_cloud
 from understudy.transfer.actor import Actor, LiveActor
 from understudy.transfer.bone_map import bone_map
 from understudy.transfer.mapping import SharedMapping
 from understudy.transfer.physics.spring_limbs import start_poses
 from understudy.transfer.pipeline import TransferTarget
-from understudy.transfer.source import UNIT_METRES
+from understudy.transfer.source import UNIT_METRES, marker_frames
 
 MIN_CUTOFF_HZ = 6.0  # f_min: a lag of 27 ms where nothing moves, which is not visible
 CUTOFF_HZ_PER_M_S = 4.0  # beta: at 2 m/s a lag of 11 ms
@@ -253,7 +252,7 @@ def _read_marker_frames(first: str, lines: Iterator[str]) -> Iterator[LiveFrame]
         time = row.get("time", number / DEFAULT_RATE_FPS)
         if not isinstance(time, int | float):
             raise BadFile(INPUT_NAME, f"time should be a number of seconds, but is {time!r}", place)
-        frame = marker_cloud.frames_of(tuple(names), points[None], [])[0]
+        frame = marker_frames(tuple(names), points[None], [])[0]
         yield LiveFrame(float(time), points, frame)
 
 

@@ -184,11 +184,6 @@ def choose_pairs(pairs: PosePairs, count: int) -> list[int]:
     return exchange_search(S, noise, count)
 
 
-def gain_curve(suggestions: Sequence[PoseSuggestion]) -> Array:
-    """(n,) the share of all variance that the first 1, 2, ... suggestions remove together."""
-    return np.cumsum([suggestion.gain for suggestion in suggestions])
-
-
 def exchange_search(S: Array, noise: float, count: int) -> list[int]:
     """The `count` frames of covariance S (n, n) that leave least variance: chosen greedily, exchanged while that helps.
 

@@ -89,8 +89,8 @@ def retarget(
 def _target_turns(motion: PoseSequence, source: BoneMap, target: BoneMap) -> Array:
     """(F, J, 4) the world rotation of each joint of the target from its rest pose."""
     frames, count = len(motion), len(target.skeleton)
-    rest_turns = quaternion.from_matrix(_rotations(source.rest))
-    moved = quaternion.from_matrix(_rotations(motion.world))
+    rest_turns = quaternion.from_matrix(transform.unscale(source.rest))
+    moved = quaternion.from_matrix(transform.unscale(motion.world))
     deltas = quaternion.multiply(moved, quaternion.conjugate(rest_turns))  # (F, J, 4) of the source
     base = quaternion.from_matrix(source.axes @ target.axes.T)
     pairs = _bone_pairs(source, target, motion)
@@ -328,9 +328,3 @@ def _floor_height(moved: Array, source: BoneMap, world: Array, target: BoneMap) 
     floor = float(np.percentile(lows, LOW_FRAME_PERCENT))
     stands = np.abs(lows - floor) < STANDING_LEG_RATIO * source.leg_length
     return float(np.median(soles[stands])) if stands.any() else float(soles.min())
-
-
-def _rotations(world: Array) -> Array:
-    """(..., 3, 3) the rotations of transforms (..., 4, 4), without their scales."""
-    linear = world[..., :3, :3]
-    return np.asarray(linear / np.maximum(np.linalg.norm(linear, axis=-2, keepdims=True), 1e-12))

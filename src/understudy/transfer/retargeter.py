@@ -36,8 +36,7 @@ from understudy.transfer.live import LiveRetargeter
 from understudy.transfer.mapping import MIN_PAIRS_ALONE, PoseMapping, fit_mapping
 from understudy.transfer.pairs import PosePairs
 from understudy.transfer.physics.spring_limbs import SpringLimb, drag_limbs, limbs_by_name, limbs_from_joints
-from understudy.transfer.pipeline import TransferResult, TransferTarget, prepare_target, transfer
-from understudy.transfer.report import report_of
+from understudy.transfer.pipeline import TransferResult, TransferTarget, prepare_target, report_of, transfer
 from understudy.transfer.source import SourceMotion, source_of
 
 FILE_KIND = "retargeter"

@@ -24,7 +24,7 @@ from understudy.character.body.poses import PoseSequence
 from understudy.character.body.volume import rest_surface, skin_positions, vertex_owners
 from understudy.checks import Array
 from understudy.maths import quaternion, transform
-from understudy.transfer.bone_map import BoneMap
+from understudy.transfer.bone_map import BoneMap, descendants, line_to_root
 
 MIN_HINGE_ANGLE_RAD = 0.03  # of a knee or an elbow: straighter would be bent the wrong way
 MIN_MEAN_BEND_SINE = 0.1  # of a knee or an elbow in the reference: below, its axis is not known
@@ -82,7 +82,9 @@ class Figure:
                 turn = quaternion.multiply(
                     quaternion.conjugate(self.skeleton.rotations[joint]), reference.rotations[:, joint]
                 )
-                axes = unscale(rest[joint, :3, :3]).T  # columns: the axes of the world in the frame of the joint
+                axes = transform.unscale(
+                    rest[joint, :3, :3]
+                ).T  # columns: the axes of the world in the frame of the joint
                 angles = quaternion.to_rotation_vector(turn) @ axes
                 for unknown in range(self.first[a], self.first[a + 1]):
                     x = int(np.abs(self.axes[unknown] @ axes).argmax())
@@ -144,7 +146,7 @@ def make_figure(
     """
     skeleton = character.skeleton
     parents = np.asarray(skeleton.parents if parents is None else parents)
-    order = sorted(specs, key=lambda spec: _depth(parents, spec.joint))
+    order = sorted(specs, key=lambda spec: len(line_to_root(parents, spec.joint)))
     joints = np.array([spec.joint for spec in order], np.int64)
     number = {int(joint): a for a, joint in enumerate(joints)}
     carriers = np.array([_carrier(parents, number, j) for j in range(len(skeleton))], np.int64)
@@ -178,7 +180,7 @@ def _ride(reference: PoseSequence, joints: Array, positions: Array, height: floa
     """(F, P, 3) of positions (F, P, 3) in the unscaled frames of joints (P,) of the reference, over the height."""
     frames = reference.world[:, joints]
     away = positions - frames[..., :3, 3]
-    return np.ascontiguousarray(np.einsum("fpji,fpj->fpi", unscale(frames[..., :3, :3]), away) / height)
+    return np.ascontiguousarray(np.einsum("fpji,fpj->fpi", transform.unscale(frames[..., :3, :3]), away) / height)
 
 
 def _skin_height(character: Character, rest: Array, kept: Array) -> float:
@@ -194,9 +196,9 @@ def find_detached_feet(poses: PoseSequence, body: Body, limbs: Limbs) -> dict[in
     heads: set[int] = set()
     for contact in body.contacts:
         joint = _highest_with_mass(skeleton, body, contact.joint)
-        if body.masses[_subtree(skeleton, joint)].sum() < MAX_FOOT_MASS_RATIO * body.mass:
+        if body.masses[descendants(skeleton.parents, joint)].sum() < MAX_FOOT_MASS_RATIO * body.mass:
             heads.add(joint)
-    feet = set().union(*(np.flatnonzero(_subtree(skeleton, joint)).tolist() for joint in heads))
+    feet = set().union(*(np.flatnonzero(descendants(skeleton.parents, joint)).tolist() for joint in heads))
     picked = np.linspace(0, len(poses) - 1, min(SAMPLE_FRAMES, len(poses))).astype(np.int64)
     worlds = poses.world[picked]
     shins = {joint: _shin(skeleton, worlds, body, limbs, joint, feet) for joint in sorted(heads)}
@@ -207,14 +209,6 @@ def _highest_with_mass(skeleton: Skeleton, body: Body, joint: int) -> int:
     """The highest ancestor with mass, or the joint itself where there is none."""
     heavy = [j for j in skeleton.ancestors(joint) if body.masses[j] > 0]
     return int(heavy[-1]) if heavy else joint
-
-
-def _subtree(skeleton: Skeleton, joint: int) -> Array:
-    """(J,) whether a joint is this one or below it."""
-    result = np.zeros(len(skeleton), bool)
-    for j, parent in enumerate(skeleton.parents):
-        result[j] = j == joint or (parent >= 0 and result[parent])
-    return result
 
 
 def _shin(skeleton: Skeleton, worlds: Array, body: Body, limbs: Limbs, foot: int, feet: set[int]) -> int | None:
@@ -230,22 +224,6 @@ def _shin(skeleton: Skeleton, worlds: Array, body: Body, limbs: Limbs, foot: int
         if drift < least:
             best, least = int(joint), drift
     return best
-
-
-def unscale(matrices: Array) -> Array:
-    """Rotations of matrices (..., 3, 3) with scale."""
-    return np.asarray(matrices / np.maximum(np.linalg.norm(matrices, axis=-2, keepdims=True), 1e-12))
-
-
-def descendants(parents: Array, joint: int) -> Array:
-    """(J,) bool: a joint and all below it."""
-    result = np.zeros(len(parents), bool)
-    for j in range(len(parents)):
-        k = j
-        while k >= 0 and k != joint:
-            k = int(parents[k])
-        result[j] = k == joint
-    return result
 
 
 def sole_corners(target: BoneMap, foot: int, toe: int | None) -> list[tuple[str, int, Array]]:
@@ -298,7 +276,7 @@ def lowest_skin(figure: Figure, reference: PoseSequence, candidates: Array, down
         middle = (a + b) // 2
         world = reference.world[middle]
         heights = world[joints, 1, 3] + figure.height * np.einsum(
-            "si,si->s", unscale(world[joints, :3, :3])[:, 1], figure.skin_offsets[middle, numbers]
+            "si,si->s", transform.unscale(world[joints, :3, :3])[:, 1], figure.skin_offsets[middle, numbers]
         )
         frames = np.zeros(len(down), bool)
         frames[a:b] = True
@@ -308,7 +286,7 @@ def lowest_skin(figure: Figure, reference: PoseSequence, candidates: Array, down
 
 def hinge_axis(reference: PoseSequence, above: int, joint: int, below: int) -> Array | None:
     """(3,) the axis, in its joint's frame, about which a knee or an elbow bends in the reference; None: unknown."""
-    bend, turns = _bend_normals(reference, above, joint, below)[0], unscale(reference.world[:, joint, :3, :3])
+    bend, turns = _bend_normals(reference, above, joint, below)[0], transform.unscale(reference.world[:, joint, :3, :3])
     axis = np.einsum("fab,fa->b", turns, bend) / len(bend)
     length = float(np.linalg.norm(axis))
     return None if length < MIN_MEAN_BEND_SINE else axis / length
@@ -326,14 +304,9 @@ def _bend_normals(reference: PoseSequence, above: int, joint: int, below: int) -
 def _bend(reference: PoseSequence, above: int, joint: int, below: int, axis: Array) -> Array:
     """(F,) angle of a hinge about its axis (3,) in the joint's frame."""
     normals, cosine = _bend_normals(reference, above, joint, below)
-    return np.arctan2(np.einsum("fa,fab,b->f", normals, unscale(reference.world[:, joint, :3, :3]), axis), cosine)
-
-
-def _depth(parents: Array, joint: int) -> int:
-    depth = 0
-    while parents[joint] >= 0:
-        joint, depth = int(parents[joint]), depth + 1
-    return depth
+    return np.arctan2(
+        np.einsum("fa,fab,b->f", normals, transform.unscale(reference.world[:, joint, :3, :3]), axis), cosine
+    )
 
 
 def _carrier(parents: Array, number: Mapping[int, int], joint: int) -> int:

@@ -38,7 +38,7 @@ import numpy as np
 from understudy.character.body.poses import PoseSequence
 from understudy.checks import Array
 from understudy.maths import jit, quaternion, transform
-from understudy.transfer.physics.figure import Contacts, Figure, unscale
+from understudy.transfer.physics.figure import Contacts, Figure
 
 KERNELS = "understudy.transfer.physics.spacetime_kernels"
 MAX_ITERATIONS = 12
@@ -168,7 +168,7 @@ class _Problem:
         self.reference, self.figure, self.contacts = reference, figure, contacts
         self.frames, self.rate = len(reference), reference.rate
         count, n, height = len(figure.joints), figure.size, figure.height
-        self.wanted = np.ascontiguousarray(unscale(reference.world[:, figure.joints, :3, :3]))
+        self.wanted = np.ascontiguousarray(transform.unscale(reference.world[:, figure.joints, :3, :3]))
         self.places = np.ascontiguousarray(reference.world[:, figure.joints][..., :3, 3]) / height
         self.relative_turn, self.relative_place = _relative(self.wanted, self.places, figure.parents)
         self.chain, self.length, self.owner = _chains(figure)
@@ -243,44 +243,31 @@ class _Problem:
                 self.masses, f.mass_bodies, f.mass_shares, f.parents, f.first, self.axes, self.now, self.centres,
                 self.by_centre, self.by_next, self.by_last, self.rate,
             )  # fmt: skip
-        equations = (self.bands, self.slope, derive)
-        tree = (self.now, self.chain, self.length, self.owner, self.axes)
-        slopes = (self.by_centre, self.by_next, self.by_last)
-        change, smooth, limits = k.add_changes(d, self.prior, self.smooth, self.low, self.high, self.limit, *equations)
-        orientation = k.add_orientations(
-            self.turns, self.wanted, self.track, self.chain, self.length, self.axes, *equations
-        )
+        equations = k.Equations(self.bands, self.slope, derive)
+        tree = k.Tree(self.now, self.chain, self.length, self.owner, self.axes)
+        slopes = k.MassSlopes(self.by_centre, self.by_next, self.by_last)
+        change, smooth, limits = k.add_changes(d, self.prior, self.smooth, self.low, self.high, self.limit, equations)
+        orientation = k.add_orientations(self.turns, self.wanted, self.track, tree, equations)
         velocity, spin, fall = k.add_momenta(
             self.centres, self.spins, self.velocity, self.velocity_weight, self.spin, self.spin_weight, self.fall,
-            self.fall_weight, *slopes, self.rate, *equations,
+            self.fall_weight, slopes, self.rate, equations,
+        )  # fmt: skip
+        wrench = k.add_wrenches(
+            self.centres, self.spins, self.points, c.bodies, c.down, c.known, self.gravity, FRICTION_COEFFICIENT,
+            self.wrench_weight, slopes, tree, self.rate, self.missing, equations,
         )  # fmt: skip
         return {
             "orientation": orientation,
             "change": change,
             "smooth": smooth,
             "limits": limits,
-            "height": k.add_heights(self.points, c.bodies, self.lying, self.sinking, *tree, *equations),
-            "skin": k.add_heights(self.skin, f.skin_bodies, self.no_skin_lies, self.sinking, *tree, *equations),
-            "slide": k.add_slides(self.points, c.bodies, self.pinned, self.near, self.rubbing, *tree, *equations),
+            "height": k.add_heights(self.points, c.bodies, self.lying, self.sinking, tree, equations),
+            "skin": k.add_heights(self.skin, f.skin_bodies, self.no_skin_lies, self.sinking, tree, equations),
+            "slide": k.add_slides(self.points, c.bodies, self.pinned, self.near, self.rubbing, tree, equations),
             "velocity": velocity,
             "spin": spin,
             "fall": fall,
-            "wrench": k.add_wrenches(
-                self.centres,
-                self.spins,
-                self.points,
-                c.bodies,
-                c.down,
-                c.known,
-                self.gravity,
-                FRICTION_COEFFICIENT,
-                self.wrench_weight,
-                *slopes,
-                *tree,
-                self.rate,
-                self.missing,
-                *equations,
-            ),
+            "wrench": wrench,
         }
 
     def poses(self, d: Array) -> PoseSequence:
@@ -305,11 +292,11 @@ class _Problem:
             body = carriers[j]
             if parent >= 0 and carriers[parent] == body:
                 continue
-            turn = quaternion.from_matrix(unscale(world[:, j, :3, :3]))
+            turn = quaternion.from_matrix(transform.unscale(world[:, j, :3, :3]))
             if parent < 0:
                 translations[:, j], rotations[:, j] = world[:, j, :3, 3], turn
                 continue
-            above = quaternion.from_matrix(unscale(world[:, parent, :3, :3]))
+            above = quaternion.from_matrix(transform.unscale(world[:, parent, :3, :3]))
             rotations[:, j] = quaternion.multiply(quaternion.conjugate(above), turn)
             if body < 0 or carriers[parent] != figure.parents[body] or figure.parents[body] < 0:
                 translations[:, j] = transform.apply(np.linalg.inv(world[:, parent]), world[:, j, :3, 3])

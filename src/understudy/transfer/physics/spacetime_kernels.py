@@ -8,6 +8,7 @@ Lengths are over the height of the figure. The normal equations are kept as the 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,32 @@ from understudy.maths.jit import FASTMATH_FLAGS, compile_kernel
 FAST_FLAGS = FASTMATH_FLAGS | {"reassoc"}
 SMALL_ANGLE_RAD = 1e-4
 CONE_EDGES = 4  # edges of the friction pyramid of a contact point
+
+
+class Tree(NamedTuple):
+    """The posed bodies: where they are, and which unknowns move them."""
+
+    places: Array  # (F, A, 3)
+    chain: Array  # (A, n) the unknowns that move a body, ascending
+    length: Array  # (A,) how many
+    owner: Array  # (n,) the body that an unknown turns
+    axes: Array  # (F, n, 3) in the world
+
+
+class MassSlopes(NamedTuple):
+    """Derivatives (F, 3, n) of the centre of mass, of the spin to the next frame, and of that from the last."""
+
+    by_centre: Array
+    by_next: Array
+    by_last: Array
+
+
+class Equations(NamedTuple):
+    """The normal equations; without `derive` nothing is added to them."""
+
+    bands: Array  # (F n, 3 n)
+    slope: Array  # (F n,)
+    derive: bool
 
 
 @compile_kernel(nogil=True, fastmath=FAST_FLAGS, error_model="numpy")
@@ -365,23 +392,10 @@ def floor_wrench(
 
 
 @compile_kernel(nogil=True, fastmath=FAST_FLAGS, error_model="numpy")
-def point_derivatives(
-    point: Array,
-    a: int,
-    chain: Array,
-    length: int,
-    start: int,
-    owner: Array,
-    axes: Array,
-    places: Array,
-    columns: Array,
-    values: Array,
-) -> None:
-    """Columns (length,) and derivatives (3, length) of a point on body `a` in one frame, by the unknowns of its chain.
-
-    `axes` (n, 3) and `places` (A, 3) are those of the frame, `owner` (n,) the body that an unknown turns.
-    """
-    for i in range(length):
+def point_derivatives(point: Array, a: int, t: int, start: int, tree: Tree, columns: Array, values: Array) -> None:
+    """Columns and derivatives (3, length) of a point (3,) on body `a` in frame t, by the unknowns of its chain."""
+    chain, owner, axes, places = tree.chain, tree.owner, tree.axes[t], tree.places[t]
+    for i in range(tree.length[a]):
         c = chain[a, i]
         columns[i] = start + c
         if c < 3:
@@ -404,11 +418,10 @@ def add_changes(
     low: Array,
     high: Array,
     limit: float,
-    bands: Array,
-    slope: Array,
-    derive: bool,
+    equations: Equations,
 ) -> Array:
     """Costs of the change d (F, n) itself, of its second difference, and of angles beyond low and high (F, n)."""
+    bands, slope, derive = equations
     frames, n = d.shape
     costs = np.zeros(3)
     for t in range(frames):
@@ -445,14 +458,12 @@ def add_orientations(
     turns: Array,
     wanted: Array,
     weights: Array,
-    chain: Array,
-    length: Array,
-    axes: Array,
-    bands: Array,
-    slope: Array,
-    derive: bool,
+    tree: Tree,
+    equations: Equations,
 ) -> float:
     """Cost of log(R R^_T), the world orientation of each body beside that of the reference, weights (F, A)."""
+    bands, slope, derive = equations
+    chain, length, axes = tree.chain, tree.length, tree.axes
     frames, count = weights.shape
     n = axes.shape[1]
     between, v, inverse = np.empty((3, 3)), np.empty(3), np.empty((3, 3))
@@ -491,17 +502,12 @@ def add_heights(
     body: Array,
     lying: Array,
     above: float,
-    places: Array,
-    chain: Array,
-    length: Array,
-    owner: Array,
-    axes: Array,
-    bands: Array,
-    slope: Array,
-    derive: bool,
+    tree: Tree,
+    equations: Equations,
 ) -> float:
     """Cost of heights: weight `lying` (F, P) where a point lies on the floor, `above` of every other that is below."""
-    n = axes.shape[1]
+    bands, slope, derive = equations
+    n = tree.axes.shape[1]
     columns, values = np.empty(n, np.int64), np.empty((3, n))
     cost = 0.0
     for t in range(len(points)):
@@ -517,8 +523,8 @@ def add_heights(
             cost += weight * y * y
             if derive:
                 a = body[k]
-                point_derivatives(points[t, k], a, chain, length[a], t * n, owner, axes[t], places[t], columns, values)
-                add_row(bands, slope, columns, values[1], length[a], weight, y)
+                point_derivatives(points[t, k], a, t, t * n, tree, columns, values)
+                add_row(bands, slope, columns, values[1], tree.length[a], weight, y)
     return cost
 
 
@@ -529,20 +535,15 @@ def add_slides(
     pinned: Array,
     near: float,
     rubbing: float,
-    places: Array,
-    chain: Array,
-    length: Array,
-    owner: Array,
-    axes: Array,
-    bands: Array,
-    slope: Array,
-    derive: bool,
+    tree: Tree,
+    equations: Equations,
 ) -> float:
     """Cost of steps along the floor: weight `pinned` (F - 1, K) while down; else `rubbing` times how near the floor is.
 
     A point that is not down and lower than `near` is weighed by p(y) = (1 - y / near)^2: it stops or it rises.
     """
-    n = axes.shape[1]
+    bands, slope, derive = equations
+    n = tree.axes.shape[1]
     columns, values = np.empty(2 * n, np.int64), np.empty((3, 2 * n))
     row, later = np.empty(2 * n), np.empty((3, n))
     cost = 0.0
@@ -558,12 +559,10 @@ def add_slides(
             if weight == 0.0:
                 continue
             a = body[k]
-            m = length[a]
+            m = tree.length[a]
             if derive:
-                point_derivatives(points[t, k], a, chain, m, t * n, owner, axes[t], places[t], columns, values)
-                point_derivatives(
-                    points[t + 1, k], a, chain, m, (t + 1) * n, owner, axes[t + 1], places[t + 1], columns[m:], later
-                )
+                point_derivatives(points[t, k], a, t, t * n, tree, columns, values)
+                point_derivatives(points[t + 1, k], a, t + 1, (t + 1) * n, tree, columns[m:], later)
             for x in (0, 2):
                 step = points[t + 1, k, x] - points[t, k, x]
                 cost += weight * p * p * step * step
@@ -603,15 +602,13 @@ def add_momenta(
     spin_weight: Array,
     acceleration: Array,
     acceleration_weight: Array,
-    by_centre: Array,
-    by_next: Array,
-    by_last: Array,
+    slopes: MassSlopes,
     rate: float,
-    bands: Array,
-    slope: Array,
-    derive: bool,
+    equations: Equations,
 ) -> Array:
     """Costs of the velocity of the centre of mass, of the spin (both F - 1, 3, between frames), and of acceleration."""
+    bands, slope, derive = equations
+    by_centre, by_next, by_last = slopes
     frames, n = len(centres), by_centre.shape[2]
     rows, r, weights = np.zeros((6, 2 * n)), np.empty(6), np.empty(6)
     wide, far, heavy = np.zeros((3, 3 * n)), np.empty(3), np.empty(3)
@@ -656,19 +653,11 @@ def add_wrenches(
     gravity: Array,
     friction: float,
     weight: Array,
-    by_centre: Array,
-    by_next: Array,
-    by_last: Array,
-    places: Array,
-    chain: Array,
-    length: Array,
-    owner: Array,
-    axes: Array,
+    slopes: MassSlopes,
+    tree: Tree,
     rate: float,
     missing: Array,
-    bands: Array,
-    slope: Array,
-    derive: bool,
+    equations: Equations,
 ) -> float:
     """Cost of the wrench that the motion needs and no friction cone of a point that is down can give.
 
@@ -677,7 +666,9 @@ def add_wrenches(
     `weight` (6,); `missing` (F, 6) becomes the residual. The forces found are held while the equations are built: by
     the envelope theorem that is the exact gradient.
     """
-    frames, n = len(centres), axes.shape[1]
+    bands, slope, derive = equations
+    by_centre, by_next, by_last = slopes
+    frames, n = len(centres), by_centre.shape[2]
     rows, needed, given, r = np.zeros((6, 3 * n)), np.empty(6), np.empty(6), np.empty(6)
     forces, scale = np.empty((len(body), 3)), np.sqrt(weight)
     columns, values = np.empty(n, np.int64), np.empty((3, n))
@@ -710,8 +701,8 @@ def add_wrenches(
             if not down[t, k] or forces[k, 1] == 0.0:
                 continue
             a = body[k]
-            point_derivatives(points[t, k], a, chain, length[a], 0, owner, axes[t], places[t], columns, values)
-            for i in range(length[a]):
+            point_derivatives(points[t, k], a, t, 0, tree, columns, values)
+            for i in range(tree.length[a]):
                 c = n + columns[i]
                 for x in range(3):
                     y, z = (x + 1) % 3, (x + 2) % 3

@@ -5,7 +5,7 @@ import pytest
 
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion
-from understudy.transfer import marker_cloud
+from understudy.transfer import source
 
 NAMES = tuple(f"m{i}" for i in range(8))
 
@@ -26,7 +26,7 @@ def test_a_gap_is_filled_from_the_others_better_than_by_a_line() -> None:
     given = truth.copy()
     given[20:45, 5] = np.nan
     notes: list[str] = []
-    names, points = marker_cloud.fill_gaps(NAMES, given, notes)
+    names, points = source.fill_gaps(NAMES, given, notes)
     line = truth[19, 5] + (truth[45, 5] - truth[19, 5]) * (np.arange(1, 26) / 26)[:, None]
     missed = np.abs(points[20:45, 5] - truth[20:45, 5]).max()
     assert names == NAMES
@@ -40,7 +40,7 @@ def test_markers_hardly_seen_are_left_out_by_name() -> None:
     given = swinging()
     given[5:, 2] = np.nan
     notes: list[str] = []
-    names, points = marker_cloud.fill_gaps(NAMES, given, notes)
+    names, points = source.fill_gaps(NAMES, given, notes)
     assert "m2" not in names and points.shape[1] == 7
     assert "'m2'" in notes[0]
 
@@ -49,19 +49,19 @@ def test_too_few_markers_are_refused() -> None:
     given = swinging()
     given[5:, 2:] = np.nan
     with pytest.raises(InvalidInput, match="should have 3 that are seen in half of its frames, but has 2"):
-        marker_cloud.fill_gaps(NAMES, given, [])
+        source.fill_gaps(NAMES, given, [])
 
 
 def test_frames_out_of_view() -> None:
     unseen = np.zeros((50, 4), bool)
     unseen[:12] = True
     unseen[40:, :3] = True
-    assert marker_cloud.frames_in_view(unseen) == slice(12, 40)
-    assert marker_cloud.frames_in_view(np.ones((5, 4), bool)) == slice(0, 0)
+    assert source.frames_in_view(unseen) == slice(12, 40)
+    assert source.frames_in_view(np.ones((5, 4), bool)) == slice(0, 0)
 
 
 def test_the_turn_of_a_body() -> None:
     points = swinging()
-    _, turn = marker_cloud.fit_body_heading(points[:, :4])
+    _, turn = source.fit_body_heading(points[:, :4])
     expected = quaternion.to_matrix(quaternion.from_rotation_vector(np.outer(0.3 * np.arange(80) / 20, [0, 1, 0])))
     np.testing.assert_allclose(turn, expected, atol=1e-9)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from understudy.maths import quaternion
-from understudy.transfer import marker_cloud
+from understudy.transfer import source
 
 NAMES = ("LASI", "RASI", "LPSI", "RPSI", "HEAD", "LWRA", "RWRA")
 REST = np.array(
@@ -21,7 +21,7 @@ def turned(yaw: float) -> np.ndarray:
 def test_the_waist_leads(yaw: float) -> None:
     points = turned(yaw)
     points[:, 5, 2] += 0.4  # an arm swings, and the heading stays
-    frames = marker_cloud.frames_of(NAMES, points, [])
+    frames = source.marker_frames(NAMES, points, [])
     ahead = np.stack([np.sin(np.linspace(0, yaw, 5)), np.zeros(5), np.cos(np.linspace(0, yaw, 5))], axis=1)
     np.testing.assert_allclose(frames[:, :3, 2], ahead, atol=1e-9)
     np.testing.assert_allclose(frames[:, :3, 3], np.tile([0.5, 0.0, 2.0], (5, 1)), atol=1e-9)
@@ -29,7 +29,7 @@ def test_the_waist_leads(yaw: float) -> None:
 
 def test_without_names_the_cloud_leads_and_that_is_said() -> None:
     notes: list[str] = []
-    frames = marker_cloud.frames_of(tuple(f"C{i}" for i in range(7)), turned(1.0), notes)
+    frames = source.marker_frames(tuple(f"C{i}" for i in range(7)), turned(1.0), notes)
     np.testing.assert_allclose(frames[-1, :3, 2], [np.sin(1.0), 0, np.cos(1.0)], atol=1e-9)
     assert "no marker's name tells left from right" in notes[0]
 
@@ -37,5 +37,5 @@ def test_without_names_the_cloud_leads_and_that_is_said() -> None:
 @pytest.mark.parametrize(("scale", "metres"), [(1.0, 1.0), (100.0, 0.01), (1000.0, 0.001)])
 def test_the_unit_is_guessed_from_the_size(scale: float, metres: float) -> None:
     notes: list[str] = []
-    assert marker_cloud.guess_unit(turned(0.3) * scale, notes) == metres
+    assert source.guess_unit(turned(0.3) * scale, notes) == metres
     assert bool(notes) == (scale != 1.0)
