@@ -14,7 +14,6 @@ the ratio of the sizes is, and when which contact is down. All of it can be give
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -36,7 +35,7 @@ from understudy.transfer.bone_map import SIDES, BoneMap, bone_map
 from understudy.transfer.corrections import PoseCorrections
 from understudy.transfer.humanoid import humanoid_schedule, solve_humanoid
 from understudy.transfer.physics.spring_limbs import limbs_by_name, swing
-from understudy.transfer.pipeline import TransferResult, correction_report
+from understudy.transfer.pipeline import Clock, TransferResult, correction_report, motion_report
 from understudy.transfer.retarget import retarget, size_ratio
 from understudy.transfer.source import SourceMotion, source_of
 
@@ -133,52 +132,42 @@ def transfer_by_bones(
     target.require()
     if source.poses is None:
         raise InvalidInput(f"the motion {source.name!r} is of bare markers, which have no bones")
-    clock = {"start": time.process_time()}
+    clock = Clock()
     ratio = size_ratio(performer, target) if size is None else checks.positive(size, "size")
     motion = source.poses.apply_transform(_heading_turn(performer, target))
     poses = retarget(motion, performer, target, size=ratio)
     steps = {"retargeted": poses}
-    clock["retarget"] = time.process_time()
+    clock.lap("retarget")
     variance, learnt = np.zeros(0), {}
     if corrections is not None:
         played, _ = perform_as(corrections.actor, source)
         poses, variance = corrections.apply(poses, played.local)
         steps["corrected"] = poses
         learnt = correction_report(corrections, played, variance)
-        clock["corrections"] = time.process_time()
+        clock.lap("corrections")
     phases = None
     if physics and len(poses) > 2:
         schedule = humanoid_schedule(motion, performer, performer.body, body_height(performer.body, motion))
         phases = _edit_phases(schedule.phases, source, target, contact_points, contacts)
         solution = solve_humanoid(poses, target, target.body, replace(schedule, phases=phases), ratio)
         poses = steps["solved"] = solution.poses
-        clock["physics"] = time.process_time()
+        clock.lap("physics")
     if springs:
         avatar = target.character.avatar
         if avatar is not None and (avatar.springs or avatar.constraints):  # its author says what swings, and how
             poses = steps["final"] = swing_springs(poses, avatar.springs, constraints=avatar.constraints)
         elif limbs := limbs_by_name(target.skeleton):
             poses = steps["final"] = swing(poses, limbs)
-        clock["springs"] = time.process_time()
-    seconds = {step: clock[step] - before for before, step in zip(clock.values(), list(clock)[1:])}
-    spans = {} if phases is None else phases.spans(source.rate, source.start)
-    report = {
-        "motion": source.name,
-        "character": target.character.name,
-        "frames": len(source),
-        "rate": round(source.rate, 6),
-        "duration": round(source.duration, 4),
-        "seconds": {step: round(value, 4) for step, value in seconds.items()},
+        clock.lap("springs")
+    report = motion_report(source, target.character, clock.seconds, phases) | {
         "mapping": "bones",
         "pairs": 0,
         "size": round(ratio, 4),
         "bones": map_report(target),
         "source_bones": map_report(performer),
-        "contacts": {name: [[round(a, 4), round(b, 4)] for a, b in rows] for name, rows in spans.items()},
-        "notes": list(source.notes),
-    } | learnt
+    }
     clip = clip_of(poses, source.name, source.start)
-    return TransferResult(poses, clip, steps, None, variance, phases, seconds, report)
+    return TransferResult(poses, clip, steps, None, variance, phases, clock.seconds, report | learnt)
 
 
 def _heading_turn(performer: BoneMap, target: BoneMap) -> Array:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -163,7 +163,7 @@ def transfer(
     `phases` are those of its contacts; None finds them. `keys` animate its spring limbs.
     """
     check_transfer(source, stage, physics)
-    clock = _Clock()
+    clock = Clock()
     mapped = stage.mapping.map(source.local, continuity * source.rate / 30)
     # Where a motion passes by a key pose, the mapping gives a jolt that neither the actor nor the animator made.
     flat = gaussian_smooth(mapped.points.reshape(len(source), -1), SMOOTHING_SECONDS * source.rate)
@@ -252,7 +252,7 @@ def _separate_limbs(stage: TransferTarget, poses: PoseSequence, variance: Array)
     return resolve_collisions(poses, stage.capsules, stage.pairs.markers, variance, stage.variance_at_pairs, solver)
 
 
-class _Clock:
+class Clock:
     """Processor time of each step, seconds."""
 
     def __init__(self) -> None:
@@ -260,6 +260,7 @@ class _Clock:
         self._last = time.process_time()
 
     def lap(self, name: str) -> None:
+        """End a step."""
         now = time.process_time()
         self.seconds[name] = now - self._last
         self._last = now
@@ -274,13 +275,7 @@ def report_of(
 ) -> dict[str, Any]:
     """The report of one motion, as plain values for JSON. Lengths in millimetres, times in seconds."""
     deviation = np.sqrt(np.maximum(done.predictive_variance, 0.0))
-    return {
-        "motion": source.name,
-        "character": stage.target.name,
-        "frames": len(source),
-        "rate": round(source.rate, 6),
-        "duration": round(source.duration, 4),
-        "seconds": {step: round(seconds, 4) for step, seconds in done.seconds.items()},
+    return motion_report(source, stage.target, done.seconds, done.phases, notes) | {
         "mapping": stage.mapping.name,
         "pairs": len(stage.pairs),
         "left_out_mm": {name: _mm(error) for name, error in stage.left_out.items()},
@@ -295,8 +290,27 @@ def report_of(
             for suggestion in suggest_poses({source.name: source}, stage.pairs, REPORTED_FRAMES)
         ],
         "collisions_mm": collision_report(stage, done),
-        "contacts": _contacts(source, done),
         "physics": physics_report(source, stage, done, source_body),
+    }
+
+
+def motion_report(
+    source: SourceMotion,
+    character: Character,
+    seconds: Mapping[str, float],
+    phases: ContactPhases | None,
+    notes: Sequence[str] = (),
+) -> dict[str, Any]:
+    """What every report says: the motion, the time that each step took, and the spans of contacts, in seconds."""
+    spans = {} if phases is None else phases.spans(source.rate, source.start)
+    return {
+        "motion": source.name,
+        "character": character.name,
+        "frames": len(source),
+        "rate": round(source.rate, 6),
+        "duration": round(source.duration, 4),
+        "seconds": {step: round(taken, 4) for step, taken in seconds.items()},
+        "contacts": {name: [[round(a, 4), round(b, 4)] for a, b in rows] for name, rows in spans.items()},
         "notes": [*source.notes, *notes],
     }
 
@@ -352,13 +366,6 @@ def suggestion_to_json(suggestion: PoseSuggestion) -> dict[str, Any]:
     if np.isfinite(suggestion.uncertainty):
         row |= {"uncertainty_mm": _mm(suggestion.uncertainty), "error_after_mm": _mm(suggestion.error_after)}
     return row
-
-
-def _contacts(source: SourceMotion, done: TransferResult) -> dict[str, list[list[float]]]:
-    if done.phases is None:
-        return {}
-    spans = done.phases.spans(source.rate, source.start)
-    return {name: [[round(a, 4), round(b, 4)] for a, b in rows] for name, rows in spans.items()}
 
 
 def _peaks(deviation: Array, rate: float) -> list[int]:
