@@ -113,10 +113,10 @@ def creature_figure(placed: PoseSequence, creature: Creature) -> Figure:
     for foot, shin in find_detached_feet(placed, body, limbs).items():
         parents[foot] = shin
     mass = np.where(creature.left_out, 0.0, body.masses)
-    carried = np.array([descendants(parents, j) for j in range(len(parents))])  # (J, J) by the first
+    carried = np.stack([descendants(parents, j) for j in range(len(parents))])  # (J, J) by the first
     below = carried @ mass
     contact_joints = {contact.joint for contact in body.contacts}
-    carries = carried[:, sorted(contact_joints)].any(axis=1)
+    carries = np.asarray(carried[:, sorted(contact_joints)].any(axis=1))
     heavy = below > MIN_BODY_MASS_SHARE * mass.sum()
     turning = creature.freedom.turning & ~creature.left_out & (heavy | carries)
     everything = below >= (1 - 1e-9) * mass.sum()
