@@ -11,7 +11,7 @@ import pytest
 
 from understudy import cast
 from understudy.errors import MissingExtra
-from understudy.express.face_capture import DlibDetector, available, track_landmarks
+from understudy.express.face_capture import DlibDetector, available, capture, track_landmarks
 from understudy.express.face_fit import PinholeCamera, solve_film
 from understudy.express.landmark_solver import basis_of
 from understudy.express.regions import landmark_names
@@ -112,3 +112,16 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
         MissingExtra, match=r"finding landmarks in pictures needs .* pip install 'understudy\[capture\]'"
     ):
         DlibDetector()
+
+
+def test_a_photograph_as_the_command_takes_it(photograph: np.ndarray, detector: DlibDetector, tmp_path: Path) -> None:
+    """One picture and no neutral: the character's own neutral face is used, and she smiles on both sides."""
+    from PIL import Image
+
+    Image.fromarray(photograph).save(tmp_path / "her.png")
+    face = cast.load("face").characters[0]
+    solution, notes = capture(tmp_path / "her.png", face, cast.FACE_LANDMARKS, finder=detector)
+    weights = dict(zip(solution.names, solution.weights[0]))
+    assert min(weights["mouthSmileLeft"], weights["mouthSmileRight"]) > 0.6
+    assert 0.5 < solution.errors[0] < 7, "pixels, and not a fit of the picture to itself"
+    assert any("the character's own" in note for note in notes)

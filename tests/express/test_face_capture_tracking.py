@@ -38,7 +38,8 @@ def test_a_film_gives_the_weights_that_made_it(tmp_path: Path) -> None:
     finder = Remembered(smaller(), lost=(7, 8))
     character = cast.load("face").characters[0]
     solution, notes = capture(film, character, cast.FACE_LANDMARKS, finder=finder, window=0, progress=told.append)
-    assert notes == ("no face is seen in 2 of 40 pictures", "2 frames were filled in between their neighbours")
+    assert notes[:2] == ("no face is seen in 2 of 40 pictures", "2 frames were filled in between their neighbours")
+    assert notes[2].startswith("the calmest frame, at 0.0"), "the take begins in neutral"
     assert told == [*range(1, 41)] and solution.rate == 30
     columns = [face_basis().names.index(name) for name in MOVING]
     assert np.abs(solution.weights - take()[0])[:, columns].mean() < 0.04

@@ -7,16 +7,21 @@ import pytest
 from tests.data_folder import data_file
 from tests.express.synthetic import CAMERA, MOVING, face_basis, take
 
+from understudy import cast
+from understudy.character.rig import rig_of
 from understudy.errors import InvalidInput
 from understudy.express.face_fit import (
     FaceModel,
     FaceSolution,
     PinholeCamera,
+    calm_frame,
     fit_next_frame,
     head_angles,
     moving_average,
     solve_film,
+    weight_prior,
 )
+from understudy.express.landmark_solver import LandmarkBasis, basis_of
 from understudy.express.manifest import read_recording
 from understudy.express.regions import landmark_names
 from understudy.maths import quaternion
@@ -121,3 +126,60 @@ def test_what_is_refused(options: dict[str, object], sentence: str) -> None:
     given = {"pixels": take()[2], "camera": CAMERA, "rate": 30.0} | options
     with pytest.raises(InvalidInput, match=sentence):
         solve_film(face_basis(), **given)
+
+
+@pytest.fixture(scope="module")
+def halves() -> tuple[LandmarkBasis, np.ndarray, list[np.ndarray]]:
+    """Landmarks of the built-in face, weights of every other take for a prior, and some of the other takes."""
+    face = cast.load("face")
+    rig = rig_of(face.characters[0])
+    basis = basis_of(face.characters[0], cast.FACE_LANDMARKS)
+    columns = [next(i for i, n in enumerate(rig.channels.names) if n.endswith(f"weights.{s}")) for s in basis.names]
+    rows = [rig.pose(clip, clip.frame_times(15.0))[:, columns] for clip in face.animations]
+    return basis, np.concatenate(rows[::2]), rows[1::2][::5]
+
+
+def film_of(basis: LandmarkBasis, weights: np.ndarray, noise: float) -> np.ndarray:
+    """(F, 68, 2) pixels of a face 175 pixels high, with noise."""
+    camera = PinholeCamera.of_picture(512, 512)
+    points = basis.rest + np.tensordot(weights, basis.deltas, 1) - basis.rest.mean(axis=0)
+    depth = camera.focal * np.ptp(basis.rest[:, 1]) / 175.0
+    shown = camera.project(points - [0.0, 0.0, depth])
+    return shown + np.random.default_rng(0).normal(0.0, noise, shown.shape)
+
+
+@pytest.mark.parametrize(("noise", "least"), [(0.5, 0.95), (2.0, 0.8)])
+def test_noise_is_held_back_by_what_faces_do(
+    halves: tuple[LandmarkBasis, np.ndarray, list[np.ndarray]], noise: float, least: float
+) -> None:
+    """The median correlation over the shapes that move, on takes that the prior does not know."""
+    basis, known, others = halves
+    prior = weight_prior(known)
+    found = [
+        solve_film(
+            basis,
+            film_of(basis, weights, noise),
+            PinholeCamera.of_picture(512, 512),
+            15.0,
+            names=landmark_names(),
+            window=0.34,
+            prior=prior,
+        ).weights
+        for weights in others
+    ]
+    truth, solved = np.concatenate(others), np.concatenate(found)
+    moving = [s for s in range(truth.shape[1]) if truth[:, s].std() > 0.05]
+    assert len(moving) > 20
+    assert np.median([np.corrcoef(truth[:, s], solved[:, s])[0, 1] for s in moving]) > least
+
+
+def test_the_calm_frame_of_a_film_and_of_one_that_has_none(
+    halves: tuple[LandmarkBasis, np.ndarray, list[np.ndarray]],
+) -> None:
+    _, known, others = halves
+    prior = weight_prior(known)
+    take = others[0]
+    strong = take[np.argmax(np.linalg.norm(take, axis=1))]
+    film = np.concatenate([np.tile(strong, (5, 1)), np.zeros((1, len(strong))), np.tile(strong, (5, 1))])
+    assert calm_frame(film, prior) == 5
+    assert calm_frame(np.tile(strong, (5, 1)), prior) is None

@@ -15,9 +15,7 @@ from understudy.errors import InvalidInput, Unsupported
 @click.argument("video")
 @options.output(help="x.csv for Live Link weights and head; .glb, .gltf or .usd for the character that acts them.")
 @click.option("--seconds", type=options.Finite(0.01, 600), metavar="S", help="Watch no longer; a camera needs this.")
-@click.option(
-    "--neutral", type=options.Finite(0), default=0.0, show_default=True, metavar="S", help="When the face is at rest."
-)
+@click.option("--neutral", type=options.Finite(0), metavar="S", help="When the face is at rest; found by default.")
 @click.option("--field", type=options.Finite(1, 170), metavar="DEGREES", help="Of the camera, across its longer side.")
 @click.option("--window", type=options.Finite(0, 5), metavar="S", help="Of the moving average; 0.17 by default.")
 @click.option(
@@ -30,7 +28,7 @@ def capture_command(
     video: str,
     output: str,
     seconds: float | None,
-    neutral: float,
+    neutral: float | None,
     field: float | None,
     window: float | None,
     character: str,

@@ -14,6 +14,7 @@ import importlib.util
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -29,11 +30,14 @@ from understudy.express.face_fit import (
     WEIGHT_REGULARISATION,
     FaceSolution,
     PinholeCamera,
+    calm_frame,
     solve_film,
+    weight_prior,
 )
 from understudy.express.landmark_solver import basis_of
 from understudy.express.recording import Recording, fill_gaps
 from understudy.express.regions import landmark_names
+from understudy.formats.arkit_names import canonical_name
 
 # Pixels across the box of a face when its landmarks are read: a rounded pixel is then 0.1 % of the face.
 FACE_BOX_PIXELS = 400
@@ -46,6 +50,7 @@ CAMERA_SYSTEMS = {
     "darwin": ("avfoundation", "{0}"),
     "win32": ("dshow", "video={0}"),
 }
+PRIOR_RATE = 10.0  # frames a second at which the takes of the built-in face are read for the prior
 MAX_CAPTURE_SECONDS = 600.0  # longest capture, seconds: 18,000 frames at 30 a second
 Progress = Callable[[int], None]
 
@@ -55,7 +60,7 @@ def capture_face(
     character: Character,
     *,
     landmarks: Sequence[int] | Array | None = None,
-    neutral: float | None = 0.0,
+    neutral: float | None = None,
     seconds: float | None = None,
     field: float | None = None,
     progress: Progress | None = None,
@@ -67,7 +72,8 @@ def capture_face(
         character: The character whose shape weights are solved for.
         landmarks: Vertices (68,) of the character at the landmarks of the iBUG scheme; those of the built-in face are
             known.
-        neutral: Time at which the face shows nothing, in seconds; None where the character is a likeness.
+        neutral: Time at which the face shows nothing, in seconds. None finds the calmest frame of a film; for a
+            photograph, or where no frame is calm, the character's own neutral face is used.
         seconds: Longest time to watch, in seconds; needed for a camera.
         field: Angle of view across the longer side of the picture, in degrees; None assumes an ordinary camera.
         progress: Called with the number of pictures seen.
@@ -103,7 +109,7 @@ def capture(
     *,
     finder: LandmarkDetector | None = None,
     seconds: float | None = None,
-    neutral: float | None = 0.0,
+    neutral: float | None = None,
     field: float | None = None,
     window: float = SMOOTHING_SECONDS,
     alpha: float = WEIGHT_REGULARISATION,
@@ -111,20 +117,51 @@ def capture(
 ) -> tuple[FaceSolution, tuple[str, ...]]:
     """The shape weights and the head of the face in `source`, for a character with landmark `vertices` (68,).
 
-    `neutral` is the time in seconds at which the face is neutral, None where the character has the person's
-    proportions. `field` is the camera's angle in degrees across the longer side of its picture, `window` the moving
+    `neutral` is the time in seconds at which the face is neutral; None finds it, or uses the character's own neutral
+    face. `field` is the camera's angle in degrees across the longer side of its picture, `window` the moving
     average in seconds, `alpha` the regularisation of the weights. Also returns notes.
     """
     film, size = track_landmarks(source, finder, seconds, progress)
     points, filled = fill_gaps(film.points, film.rate, film.names, film.name)
     notes = (*film.notes, *([f"{filled} frames were filled in between their neighbours"] if filled else []))
-    frame = None
-    if neutral is not None:
-        frame = round(neutral * film.rate) if np.isfinite(neutral) else -1
     basis = basis_of(character, vertices)
     camera = PinholeCamera.of_picture(*size, field)
-    solution = solve_film(basis, points, camera, film.rate, names=film.names, neutral=frame, window=window, alpha=alpha)
-    return solution, notes
+    prior = face_prior(basis.names)
+    settings: dict[str, Any] = {"names": film.names, "window": window, "alpha": alpha, "prior": prior}
+    if neutral is not None:
+        frame = round(neutral * film.rate) if np.isfinite(neutral) else -1
+        return solve_film(basis, points, camera, film.rate, neutral=frame, **settings), notes
+    solution = solve_film(basis, points, camera, film.rate, neutral=None, **settings)
+    calm = calm_frame(solution.weights, prior) if prior is not None and len(points) > 1 else None
+    if calm is None:
+        note = "the neutral face is the character's own, as no calm frame was found; --neutral names one"
+        return solution, (*notes, note)
+    solution = solve_film(basis, points, camera, film.rate, neutral=calm, **settings)
+    return solution, (
+        *notes,
+        f"the calmest frame, at {calm / film.rate:.2f} s, counts as neutral; --neutral names another",
+    )
+
+
+@lru_cache(maxsize=4)
+def face_prior(names: tuple[str, ...]) -> Array | None:
+    """(S, S) inverse covariance of shapes in the takes of the built-in face; None where it has none of the shapes."""
+    from understudy import cast
+    from understudy.character.rig import rig_of
+
+    face = cast.load("face")
+    rig = rig_of(face.characters[0])
+    rows = np.concatenate([rig.pose(clip, clip.frame_times(PRIOR_RATE)) for clip in face.animations])
+    columns: dict[str, int] = {}
+    for number, channel in enumerate(rig.channels):
+        for i, column in enumerate(channel.columns if channel.kind == "weights" else ()):
+            columns.setdefault(canonical_name(column) or column, int(rig.channels.offsets[number]) + i)
+    places = [columns.get(canonical_name(name) or name) for name in names]
+    known = np.array([place is not None for place in places])
+    if not known.any():
+        return None
+    weights = np.stack([np.zeros(len(rows)) if place is None else rows[:, place] for place in places], axis=1)
+    return checks.freeze(weight_prior(weights, known))
 
 
 def track_landmarks(

@@ -11,7 +11,12 @@ A frame is fitted by
 P is the camera, R and t the head's pose in its space, b_0 the neutral landmarks, b_s the displacement by shape s, q the
 landmarks of the picture, c their weights. Gauss-Newton for R, t and w together: each step is least squares within
 bounds, in which the pose is free. The paper has no alpha; shapes that undo each other would otherwise both grow. It is
-a share of the mean of the weights' part of the normal matrix.
+a share of the mean of the weights' part of the normal matrix. Where takes of a face are known, their weights are a
+prior instead: with the covariance C about neutral and the landmarks' noise sigma,
+
+    E = sum_l c_l |...|^2 + sigma^2 w' C^-1 w
+
+so that noise does not raise shapes that never move together.
 
 A film is fitted frame by frame, each from the one before; a moving average smooths the weights.
 """
@@ -38,6 +43,11 @@ from understudy.maths import quaternion, solvers
 FIELD_OF_VIEW_DEGREES = 50.0
 WEIGHT_REGULARISATION = 3e-3  # alpha
 MAX_GAUSS_NEWTON_STEPS = 30  # of a first frame; one that follows another needs 3 to 5
+LANDMARK_NOISE_RATIO = 0.006  # sigma, of the face's height: a pixel of 175
+UNKNOWN_FACE_NOISE_RATIO = 0.015  # where the proportions of the person are not known: faces differ by more than noise
+UNSEEN_WEIGHT_DEVIATION = 0.05  # of a weight that the takes never move
+FREE_WEIGHT_DEVIATION = 0.3  # of a weight that the takes do not have
+CALM_RATIO = 0.25  # of the size of strong expressions in a film: a calmer frame counts as neutral
 CONVERGENCE_PIXELS = 1e-3  # pixels, mean movement of the landmarks in a step
 MAX_STEP_TURN_RAD = 0.3  # rotation in one step, radians
 
@@ -101,6 +111,8 @@ class FaceModel:
     deltas: Array  # (S, L, 3) displacements by the shapes at weight 1
     trust: Array  # (L,) c, the weight of each landmark
     alpha: float = WEIGHT_REGULARISATION
+    prior: Array | None = None  # (S, S) C^-1, in place of alpha
+    noise: float = LANDMARK_NOISE_RATIO  # sigma, of the face's height
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,12 +159,14 @@ def solve_film(
     neutral: int | None = 0,
     window: float = SMOOTHING_SECONDS,
     alpha: float = WEIGHT_REGULARISATION,
+    prior: Array | None = None,
 ) -> FaceSolution:
     """Weights and head of the landmarks pixels (F, L, 2), x right and y down as in the picture.
 
     `names` (L,), "lm00" to "lm67", identify the sliding outline of the cheeks, and the regions whose proportions may
-    differ. The frame `neutral` shows the person's own neutral face; None says that person and model have the same
-    proportions. `window` seconds of moving average, 0 for none.
+    differ. `prior` (S, S) is the inverse covariance of a face's weights, as `weight_prior` gives it; without, `alpha`
+    holds the weights back. The frame `neutral` shows the person's own neutral face; None says that person and model
+    have the same proportions. `window` seconds of moving average, 0 for none.
     """
     pixels = checks.array(pixels, "pixels", ("F", len(basis.rest), 2))
     rate = checks.positive(rate, "rate")
@@ -161,12 +175,16 @@ def solve_film(
     if not np.isfinite(window) or window < 0:
         raise InvalidInput(f"the window of the moving average should be 0 seconds or more, but is {window}")
     trust = np.ones(len(basis.rest)) if names is None else landmark_weights(tuple(names))
-    subject = FaceModel(camera, basis.rest, basis.deltas, trust, checks.positive(alpha, "alpha"))
+    if prior is not None:
+        prior = checks.array(prior, "prior", (len(basis.names), len(basis.names)))
+    subject = FaceModel(camera, basis.rest, basis.deltas, trust, checks.positive(alpha, "alpha"), prior)
     pose = None
     if neutral is not None:
         if not 0 <= neutral < len(pixels):
             raise InvalidInput(f"the neutral frame should lie between 0 and {len(pixels) - 1}, but is {neutral}")
         subject, pose = fit_neutral(subject, pixels[neutral], tuple(names or ()))
+    elif prior is not None:
+        subject = replace(subject, noise=UNKNOWN_FACE_NOISE_RATIO)
     poses = fit_frames(subject, pixels, pose)
     weights = moving_average(np.stack([fitted.weights for fitted in poses]), round(window * rate))
     return FaceSolution(
@@ -177,6 +195,27 @@ def solve_film(
         np.array([fitted.error for fitted in poses]),
         rate,
     )
+
+
+def weight_prior(weights: Array, known: Array | None = None) -> Array:
+    """(S, S) C^-1 of weights (F, S) seen before, about neutral: C = W'W / F + s^2 I.
+
+    s is the deviation of a weight that is always 0 in them. Columns that are not `known` (S,) are free within 0 to 1.
+    """
+    count = weights.shape[1]
+    covariance = weights.T @ weights / max(len(weights), 1) + UNSEEN_WEIGHT_DEVIATION**2 * np.eye(count)
+    if known is not None:
+        covariance[~known] = covariance[:, ~known] = 0.0
+        covariance[~known, ~known] = FREE_WEIGHT_DEVIATION**2
+    inverse: Array = np.linalg.inv(covariance)
+    return inverse
+
+
+def calm_frame(weights: Array, prior: Array) -> int | None:
+    """The frame of weights (F, S) nearest to neutral; None where none stands out, as where a face always smiles."""
+    sizes = np.einsum("fs,st,ft->f", weights, prior, weights)
+    calm = int(np.argmin(sizes))
+    return calm if sizes[calm] < CALM_RATIO * float(np.percentile(sizes, 95)) else None
 
 
 def landmark_weights(names: tuple[str, ...]) -> Array:
@@ -270,7 +309,10 @@ def _step(subject: FaceModel, pixels: Array, pose: HeadPose, seen: Array, rigid:
     h = j.T @ j
     ridge = np.zeros(6 + count)
     ridge[:6] = 1e-9 * np.diag(h)[:6]
-    ridge[6:] = subject.alpha * np.diag(h)[6:].mean() if count else 0.0
+    if count and subject.prior is not None:
+        h[6:, 6:] += (subject.noise * float(np.ptp(pixels[:, 1]))) ** 2 * subject.prior
+    elif count:
+        ridge[6:] = subject.alpha * np.diag(h)[6:].mean()
     h[np.diag_indices_from(h)] += ridge
     reach = 0.5 * float(np.linalg.norm(pose.shift))
     limit = np.concatenate([np.full(3, MAX_STEP_TURN_RAD), np.full(3, reach), np.ones(count)])
