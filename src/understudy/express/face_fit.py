@@ -16,7 +16,7 @@ prior instead: with the covariance C about neutral and the landmarks' noise sigm
 
     E = sum_l c_l |...|^2 + sigma^2 w' C^-1 w
 
-so that noise does not raise shapes that never move together.
+so that noise does not raise shapes that never move together. sigma is the median distance that a first fit leaves.
 
 A film is fitted frame by frame, each from the one before; a moving average smooths the weights.
 """
@@ -43,7 +43,8 @@ from understudy.maths import quaternion, solvers
 FIELD_OF_VIEW_DEGREES = 50.0
 WEIGHT_REGULARISATION = 3e-3  # alpha
 MAX_GAUSS_NEWTON_STEPS = 30  # of a first frame; one that follows another needs 3 to 5
-LANDMARK_NOISE_RATIO = 0.006  # sigma, of the face's height: a pixel of 175
+FIRST_NOISE_RATIO = 0.003  # sigma, of the face's height, before what a fit leaves tells it
+MIN_NOISE_RATIO = 3e-4  # sigma of landmarks that are exact but for rounding
 UNKNOWN_FACE_NOISE_RATIO = 0.015  # where the proportions of the person are not known: faces differ by more than noise
 UNSEEN_WEIGHT_DEVIATION = 0.05  # of a weight that the takes never move
 FREE_WEIGHT_DEVIATION = 0.3  # of a weight that the takes do not have
@@ -112,7 +113,7 @@ class FaceModel:
     trust: Array  # (L,) c, the weight of each landmark
     alpha: float = WEIGHT_REGULARISATION
     prior: Array | None = None  # (S, S) C^-1, in place of alpha
-    noise: float = LANDMARK_NOISE_RATIO  # sigma, of the face's height
+    noise: float = FIRST_NOISE_RATIO  # sigma, of the face's height
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +187,10 @@ def solve_film(
     elif prior is not None:
         subject = replace(subject, noise=UNKNOWN_FACE_NOISE_RATIO)
     poses = fit_frames(subject, pixels, pose)
+    if prior is not None and neutral is not None:  # again, with the noise that the first fit has found
+        heights = np.ptp(pixels[:, :, 1], axis=1)
+        left = float(np.median([fitted.error for fitted in poses] / np.maximum(heights, 1e-9)))
+        poses = fit_frames(replace(subject, noise=max(left, MIN_NOISE_RATIO)), pixels, pose)
     weights = moving_average(np.stack([fitted.weights for fitted in poses]), round(window * rate))
     return FaceSolution(
         basis.names,
