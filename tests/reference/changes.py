@@ -23,6 +23,7 @@ def search_changes(
     best: Array,
 ) -> None:
     """`particle_kernels.search_changes`, over all candidates."""
+    found: dict[tuple[int, int], tuple[float, int, int, int, float]] = {}
     for s, ((pose, step), wait) in enumerate(zip(departures, waits)):
         for i in candidates[s]:
             x, v = pose - motion[i], step - steps[i]
@@ -32,5 +33,7 @@ def search_changes(
                 a, b = shapes[t, :, : lengths[t], None]
                 peak = float(np.linalg.norm(own + a * x + b * v, axis=1).max())
                 cost = wait + seconds + harshness * max(0.0, peak / budget - 1) ** 2
-                if cost < best[0]:
-                    best[:] = cost, s, i, t, peak
+                if (s, i) not in found or cost < found[s, i][0]:
+                    found[s, i] = (cost, s, i, t, peak)
+    chosen = sorted(found.values())[: len(best)]
+    best[: len(chosen)] = chosen

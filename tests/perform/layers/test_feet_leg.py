@@ -62,7 +62,9 @@ def test_a_foot_that_was_torn_off_comes_back() -> None:
     leg = Leg.from_clips(rig.character.skeleton, find_feet(rig.character, [worlds], 1.7)[0], worlds)
     row = rows[10].copy()
     row[10 * leg.foot + 1] -= 0.3  # below the floor, where the leg does not reach
-    leg.put(row, rig.joints(row[None])[0], (0.0, 0.0, 0.0))
+    row[10 * leg.foot + 2] += 0.2
+    rise = leg.attach(row, rig.joints(row[None])[0], 1e-9)
+    leg.put(row, rig.joints(row[None])[0], (0.0, 0.0, 0.0), rise)
     after = rig.joints(row[None])[0]
     tip = after[leg.joints[-1], :3, :3] @ leg.tip + after[leg.joints[-1], :3, 3]
     assert np.linalg.norm(after[leg.foot, :3, 3] - tip) <= leg.slack + 1e-6

@@ -10,8 +10,8 @@ the lock of `footstep`; what is left of it when the character does something els
 
 **Legs.** A foot that is moved keeps its orientation; hip and knee turn (`character.body.ik`). Knees bend no
 further, either way, than in any clip or than they are bent already, and a leg gets no longer than it ever was. A foot
-that hangs on no leg (a rig animated with IK) is moved by itself, the end of the leg goes with it, and the two come no
-further apart than in the clips.
+that hangs on no leg (a rig animated with IK) is brought over the end of its leg first, and the leg up to it; a blend
+of two clips has the two apart.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from understudy.perform.layers import footstep
 from understudy.perform.layers.footstep import (
     FOOT_DOWN,
     SETTINGS,
+    Fade,
     FootObservation,
     FootState,
     LabelContacts,
@@ -47,6 +48,7 @@ from understudy.perform.model import PerformanceModel
 IDENTITY = np.eye(4)
 SAME_ROTATION_EPSILON = 1e-12  # 1 minus the dot product of two equal rotations: a microradian apart
 STRAIGHT_KNEE_RAD = 1e-3  # bend of a straight knee, by rounding
+ATTACH_SOFTNESS_RATIO = 0.005  # of the height, by which a foot may be further from its leg than in the clips
 REACH_SOFTNESS_RATIO = 0.03  # of the leg's length, over which it comes to full extension gently
 DROP_SECONDS = 0.1  # time constant in which a body is lowered, and a turned foot returns
 MIN_STEP_HEIGHTS_PER_S2 = 20.0  # acceleration that a step needs, where no clip has one
@@ -130,9 +132,9 @@ class Feet:
         if not feet or bound is None:
             return None
         bound = replace(bound, max_acceleration=max(bound.max_acceleration, MIN_STEP_HEIGHTS_PER_S2 * size))
-        every = np.concatenate(worlds)
+        every, between = np.concatenate(worlds), _worlds_between(rig, model)
         soles = tuple(_sole(foot, worlds, size, model.rate) for foot in feet)
-        legs = tuple(Leg.from_clips(rig.character.skeleton, foot, every) for foot in feet)
+        legs = tuple(Leg.from_clips(rig.character.skeleton, foot, every, between) for foot in feet)
         labels: dict[str, LabelContacts] = {}
         for label, space in model.spaces.items():
             numbers = [i for i, clip in enumerate(clips) if clip[0] == label]
@@ -162,7 +164,7 @@ class Feet:
             return state, row
         state, row = self._leave_plan(state, row, moment)
         before = state.feet
-        worlds = self.rig.joints(row[None])[0]
+        row, worlds, rises = self._attach(row)
         every, bounds = self._soles  # all at once: one foot costs as much as four
         places = every.places(worlds)
         lowest = np.minimum.reduceat(places[:, 1], bounds).tolist()
@@ -176,16 +178,18 @@ class Feet:
             x, _, z = places[bounds[i] + sole.stands_on].tolist()
             stands, slides, height = known[i], known[count + i], known[2 * count + i]
             ground = footstep.ground_height(stands, known[3 * count + i], sole.floor)
-            seen = FootObservation((x, z), lowest[i], stands, slides, height, ground, held)
+            seen = FootObservation(
+                (x, z), lowest[i], stands, slides, height, ground, held, moment.blend_seconds, moment.switched
+            )
             up = [feet[j].in_the_air(self.soles[j].floor, self.size) for j in range(count)]
             may_lift = not up[self.pair_indices[i]] and sum(up) - up[i] < max(1, count // 2)
             feet[i], moves[i] = footstep.step(feet[i], seen, sole.floor, self.size, may_lift, moment.time, moment.dt)
         changed = row.copy()
-        if not held and not state.locks and not any(any(move) for move in moves):
+        if not held and not state.locks and not any(any(move) for move in moves) and not any(rises):
             # a clip as it is made keeps its legs, which may be longer or bent further than elsewhere
             return state._replace(feet=tuple(feet), before=(*state.before[-1:], changed)), changed
         for i, leg in enumerate(self.legs):
-            feet[i] = feet[i]._replace(strain=leg.put(changed, worlds, moves[i]))
+            feet[i] = feet[i]._replace(strain=leg.put(changed, worlds, moves[i], rises[i]))
             if state.locks:
                 leg.turn(changed, worlds, state.locks[i].turn)
         if held and len(state.before) == 2:  # a clip as it is made has its own legs
@@ -195,8 +199,7 @@ class Feet:
     def _step_plan(self, state: FeetState, row: Array, plan: FootPlan, dt: float) -> tuple[FeetState, Array]:
         """The next state, and the row (C,) with its feet where a plan has them."""
         drop, drop_rate = step_scalar(state.drop, state.drop_rate, plan.drop, DROP_SECONDS, dt)
-        changed = self._lower(row, drop)
-        worlds = self.rig.joints(changed[None])[0]
+        changed, worlds, rises = self._attach(self._lower(row, drop))
         locks, feet = [], []
         for i, (leg, sole, foot) in enumerate(zip(self.legs, self.soles, state.feet)):
             joint, places = worlds[leg.foot, :3, 3], sole.places(worlds)
@@ -207,7 +210,7 @@ class Feet:
                 turn = state.locks[i].turn if state.locks else 0.0
                 lock = LockState(away, turn=turn, stands=True, halted=plan.halting)
             lock, shift, turn = step_lock(lock, plan, i, joint, places, self.size, dt)
-            strain = leg.put(changed, worlds, shift)
+            strain = leg.put(changed, worlds, shift, rises[i])
             leg.turn(changed, worlds, turn)
             x, _, z = places[sole.stands_on].tolist()
             low = float(places[:, 1].min())
@@ -217,8 +220,8 @@ class Feet:
                     started=True,
                     offset=(shift[0], shift[2]),
                     drift=velocity,
-                    lift=shift[1],
-                    level=low,
+                    lift=Fade(shift[1]),
+                    heights=(low, plan.floor),
                     ground=plan.floor,
                     stood=plan.floor,
                     place=(x, z),
@@ -235,7 +238,10 @@ class Feet:
     def _leave_plan(self, state: FeetState, row: Array, moment: LayerContext) -> tuple[FeetState, Array]:
         """The state of a character that goes nowhere, and its row (C,), as low as it still is."""
         if state.going:
-            feet = tuple(foot._replace(since=moment.time - moment.dt) for foot in state.feet)
+            since = moment.time - moment.dt
+            feet = tuple(
+                foot._replace(since=since, lift=foot.lift.to(0.0, since, moment.blend_seconds)) for foot in state.feet
+            )
             state = state._replace(feet=feet, going=False)
         if not state.locks:
             return state, row
@@ -247,6 +253,12 @@ class Feet:
         over = drop == 0.0 and not any(lock.turn for lock in locks)
         state = state._replace(locks=() if over else tuple(locks), drop=drop, drop_rate=drop_rate)
         return state, self._lower(row, drop)
+
+    def _attach(self, row: Array) -> tuple[Array, Array, list[float]]:
+        """A row (C,) with its feet over their legs, its world_from_joint (J, 4, 4), and how far legs have to rise."""
+        worlds, changed = self.rig.joints(row[None])[0], row.copy()
+        rises = [leg.attach(changed, worlds, ATTACH_SOFTNESS_RATIO * self.size) for leg in self.legs]
+        return changed, self.rig.joints(changed[None])[0] if any(rises) else worlds, rises
 
     def _lower(self, row: Array, drop: float) -> Array:
         """A copy of a row (C,), `drop` metres lower."""
@@ -372,7 +384,7 @@ class Leg:
     joints: tuple[int, ...]  # n, from the hip down
     attached: bool
     tip: Array  # (3,) mean position of the foot in the frame of the last joint
-    slack: float  # metres, greatest distance of the foot from the tip in the clips
+    slack: float  # metres, greatest distance of a foot that hangs on no leg from the tip in the clips
     longest: float  # metres, greatest distance from hip to tip in the clips
     hinges: Array  # (n, 3) axes about which the joints turn most
     sides: Array  # (n, 2) side of straight to which they bend, 1 or -1; greatest bend to the other side, radians
@@ -380,8 +392,11 @@ class Leg:
     bends: Array  # (n, 2) radians about the hinges from the mean rotation, least and greatest
 
     @classmethod
-    def from_clips(cls, skeleton: Skeleton, foot_joint: Foot, worlds: Array) -> Leg:
-        """The leg of a foot, measured in world_from_joint (F, J, 4, 4) of the clips."""
+    def from_clips(cls, skeleton: Skeleton, foot_joint: Foot, worlds: Array, between: Array | None = None) -> Leg:
+        """The leg of a foot, measured in world_from_joint (F, J, 4, 4) of the clips, and (B, J, 4, 4) between frames.
+
+        A foot that hangs on no leg is further from it between two frames than in any.
+        """
         joints, count = foot_joint.leg, len(foot_joint.leg)
         hinges, bends, middle = np.zeros((count, 3)), np.zeros((count, 2)), []
         for i, joint in enumerate(joints):
@@ -414,7 +429,7 @@ class Leg:
             joints=joints,
             attached=foot_joint.attached,
             tip=tip,
-            slack=float(np.linalg.norm(foot - ends, axis=1).max()),
+            slack=0.0 if foot_joint.attached else _distance(joints[-1], foot_joint.joint, tip, worlds, worlds if between is None else between),
             longest=float(np.linalg.norm(ends - worlds[:, joints[0], :3, 3], axis=1).max()),
             hinges=hinges,
             sides=sides,
@@ -422,22 +437,16 @@ class Leg:
             bends=bends,
         )
 
-    def put(self, row: Array, worlds: Array, shift: Vector) -> float:
+    def put(self, row: Array, worlds: Array, shift: Vector, rise: float = 0.0) -> float:
         """Move the foot of a row (C,) by `shift`, metres in the world, in place; returns the metres it falls short.
+
+        `rise` is what `attach` returned, by which its leg has to come up to it first.
 
         `worlds` (J, 4, 4) is world_from_joint of the row as it was. Plain numbers are faster here than arrays of three.
         """
         foot: Vector = tuple(worlds[self.foot, :3, 3].tolist())
-        tip, apart = foot, (0.0, 0.0, 0.0)
-        near = True
-        if not self.attached:
-            last = worlds[self.joints[-1]]
-            tip = tuple((last[:3, :3] @ self.tip + last[:3, 3]).tolist())
-            wide = dist(foot, tip)
-            near = wide <= self.slack
-            share = 1.0 if near else self.slack / wide
-            apart = (share * (foot[0] - tip[0]), share * (foot[1] - tip[1]), share * (foot[2] - tip[2]))
-        wanted = tuple(foot[i] + shift[i] - apart[i] for i in range(3))
+        tip = foot if self.attached else tuple(self._tip(worlds).tolist())
+        wanted = (tip[0] + shift[0], tip[1] + shift[1] + rise, tip[2] + shift[2])
         chain = worlds[self._index]
         goal = self._clamp_to_reach(tuple(chain[0, :3, 3].tolist()), tip, wanted)
         old = [quaternion.to_scalars(row[10 * joint + 3 : 10 * joint + 7]) for joint in self.joints]
@@ -446,7 +455,7 @@ class Leg:
         rotations, ends = reach_chain(parent, chain, places[0], places[1], self.hinges, self.sides, self._room(old))
         turns = [quaternion.to_scalars(turn) for turn in rotations]
         signs = [sum(a * b for a, b in zip(turn, before)) for turn, before in zip(turns, old)]
-        if near and not any(shift) and min(map(abs, signs)) > 1.0 - SAME_ROTATION_EPSILON:
+        if not any(shift) and not rise and min(map(abs, signs)) > 1.0 - SAME_ROTATION_EPSILON:
             return 0.0
         for i, joint in enumerate(self.joints):  # signs as they were: curves of quaternions are read component-wise
             row[10 * joint + 3 : 10 * joint + 7] = turns[i] if signs[i] >= 0.0 else [-a for a in turns[i]]
@@ -454,12 +463,39 @@ class Leg:
         if self.attached:
             self._face(row, old, turns)
         else:
-            moved = np.array([reached[i] + apart[i] - foot[i] for i in range(3)])
-            if self.above >= 0:  # a rotation and one scale: its inverse is the transpose, but for the scale's square
-                frame = worlds[self.above, :3, :3]
-                moved = moved @ frame / float(frame[:, 0] @ frame[:, 0])
-            row[10 * self.foot : 10 * self.foot + 3] += moved
+            self._move_foot(row, worlds, np.subtract(reached, tip) - (0.0, rise, 0.0))
         return dist(wanted, reached)
+
+    def attach(self, row: Array, worlds: Array, softness: float) -> float:
+        """Bring a foot that hangs on no leg over the end of its leg, in place; returns metres the leg has to rise then.
+
+        Clips have it there by IK, and a blend of two clips has not. It comes as near as it ever is in the clips, within
+        `softness` metres more. Over the ground the foot goes to the leg: joints blend smoothly, and the knee of a leg
+        that follows its foot does not. In height the leg goes to the foot: that is blended from foot to foot, while a
+        leg between two poses may be in the floor.
+        """
+        if self.attached:
+            return 0.0
+        apart = worlds[self.foot, :3, 3] - self._tip(worlds)
+        wide = float(np.sqrt(apart @ apart))
+        if wide <= self.slack:
+            return 0.0
+        allowed = self.slack + softness * (1.0 - exp((self.slack - wide) / softness))
+        excess = (1.0 - allowed / wide) * apart
+        self._move_foot(row, worlds, np.array([-excess[0], 0.0, -excess[2]]))
+        return float(excess[1])
+
+    def _tip(self, worlds: Array) -> Array:
+        """(3,) the end of the leg in the world."""
+        last = worlds[self.joints[-1]]
+        return np.asarray(last[:3, :3] @ self.tip + last[:3, 3])
+
+    def _move_foot(self, row: Array, worlds: Array, moved: Array) -> None:
+        """Move the foot's joint of a row (C,) by a vector of the world (3,), in place."""
+        if self.above >= 0:  # a rotation and one scale: its inverse is the transpose, but for the scale's square
+            frame = worlds[self.above, :3, :3]
+            moved = moved @ frame / float(frame[:, 0] @ frame[:, 0])
+        row[10 * self.foot : 10 * self.foot + 3] += moved
 
     def _face(self, row: Array, old: list[quaternion.Scalars], turns: list[quaternion.Scalars]) -> None:
         """Turn the foot of a row (C,) back to its orientation before its leg turned from `old` to `turns`."""
@@ -510,6 +546,23 @@ class Leg:
             angle = _angle(self.middle[i], axis, turns[i])
             room.append((min(low - angle, 0.0), max(high - angle, 0.0)))
         return np.array(room)
+
+
+def _distance(joint: int, foot: int, tip: Array, *worlds: Array) -> float:
+    """Metres, the greatest distance of a foot from a tip (3,) in the frame of a joint, in several (F, J, 4, 4)."""
+    ends = [frames[:, joint, :3, :3] @ tip + frames[:, joint, :3, 3] for frames in worlds]
+    return max(float(np.linalg.norm(f[:, foot, :3, 3] - end, axis=1).max(initial=0.0)) for f, end in zip(worlds, ends))
+
+
+def _worlds_between(rig: DirectRig, model: PerformanceModel) -> Array:
+    """(B, J, 4, 4) world_from_joint half-way between the frames of the clips, as features are interpolated."""
+    halves = [
+        0.5 * (features[1:] + features[:-1])
+        for space in model.spaces.values()
+        for segment in space.segments
+        for features in [space.features[segment.start : segment.stop].astype(np.float64)]
+    ]
+    return np.asarray(rig.joints(model.encoder.decode(np.concatenate(halves))))
 
 
 def _angle(middle: quaternion.Scalars, axis: tuple[float, ...] | list[float], turn: quaternion.Scalars) -> float:

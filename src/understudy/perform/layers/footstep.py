@@ -18,7 +18,9 @@ the last switch:
     h0 = 1 - 10 u^3 + 15 u^4 - 6 u^5,      h1 = u - 6 u^3 + 8 u^4 - 3 u^5
 
 so that position and velocity are continuous through any switch. A foot that comes down while it moves is held half a
-braking distance ahead, where x0 = -v T / 2 makes it slow down evenly.
+braking distance ahead, where x0 = -v T / 2 makes it slow down evenly. The same law fades everything else (`Fade`): how
+much a foot is planted, lifted, and kept out of the floor. T is the time that the body's own blend has left: a foot
+that is put right faster than the body changes is seen to jerk.
 
 **Lock.** Of a character that goes somewhere, a foot is shown at its plan (`gaits.FootPlan`) plus an offset o over the
 ground, turned by an angle t about the vertical. While it stands, its contact must not move. The contact slides over the
@@ -48,6 +50,7 @@ FOOT_FREE, FOOT_DOWN, FOOT_UP = 0, 1, 2  # modes of a foot
 
 MAX_OFFSET_RATIO, MAX_TURN_RAD = 0.25, 0.8  # of the height, and radians: a foot that is further from its plan lets go
 SWING_RETURN_SHARE = 0.16  # of a swing: time constant of the return
+ROUNDING_SHARE = 8.0 / 27.0  # of a rounding's half width, by which 2 s^2 - s^3 falls short of s at most
 HALT_OFFSET_RATIO = 0.04  # of the height: a foot nearer to its plan needs no further step when the character halts
 
 
@@ -83,7 +86,6 @@ class FootstepSettings:
     min_lift_ratio: float = 0.03  # lift of a step, plus
     lift_per_distance: float = 0.2  # this share of its length,
     max_lift_ratio: float = 0.06  # at most this
-    touchdown_lift_ratio: float = 0.05  # of the peak of its lift, at which a foot is down again
     floor_softness_ratio: float = 0.006  # distance over which the floor stops a foot
 
     # speeds of the pose's foot over the ground
@@ -96,17 +98,12 @@ class FootstepSettings:
     release_seconds: float = 0.25  # from the held position to the pose's, plus
     release_seconds_per_speed: float = 0.1  # this for each height a second of difference,
     max_release_seconds: float = 0.8  # at most this
-    landing_seconds: float = 0.12  # before the end of a step, at which the foot begins to land
     min_mode_seconds: float = 0.1  # shortest time free or up
     resting_error_seconds: float = 0.25  # at rest before a small error is stepped away
     min_step_seconds: float = 0.28
     max_step_seconds: float = 0.45
     max_hover_seconds: float = 0.8  # longest time up, for a foot that still moves
 
-    # time constants of the springs
-    lift_time_constant_seconds: float = 0.03  # of the lift
-    weight_time_constant_seconds: float = 0.04  # of planting on the floor
-    level_time_constant_seconds: float = 0.05  # of following the clips' height
 
 
 SETTINGS = FootstepSettings()
@@ -173,6 +170,44 @@ class FootObservation(NamedTuple):
     height: float  # how high its lowest point is in the clips
     ground: float  # the same where it is in contact
     may_stand: bool  # whether it may be planted: a clip that is played keeps its own feet
+    seconds: float = SETTINGS.release_seconds  # that the blend of the body takes
+    switched: bool = False  # whether that blend has just begun: the clips' heights are others than before
+
+
+class Fade(NamedTuple):
+    """A number on its way to a goal, by the law of a blend: value and velocity are continuous through any change."""
+
+    goal: float = 0.0
+    offset: float = 0.0  # x0
+    drift: float = 0.0  # v0
+    since: float = 0.0  # seconds
+    lasts: float = 1.0  # T
+
+    def at(self, time: float) -> float:
+        """The value at a time in seconds."""
+        a, b = _blend_shapes((time - self.since) / self.lasts)
+        return self.goal + a * self.offset + b * self.lasts * self.drift
+
+    def to(self, goal: float, time: float, lasts: float) -> Fade:
+        """The same number on its way to another goal, from `time` on, for `lasts` seconds."""
+        if goal == self.goal:
+            return self
+        u = min((time - self.since) / self.lasts, 1.0)
+        slow, fast = -30.0 * (u * (1.0 - u)) ** 2 / self.lasts, 1.0 - u * u * (18.0 - u * (32.0 - 15.0 * u))
+        rate = slow * self.offset + fast * self.drift
+        return Fade(goal, self.at(time) - goal, rate, time, lasts)
+
+    def shift(self, jump: float, time: float, lasts: float) -> Fade:
+        """The same number where what it is added to jumps by the negative of `jump`: the sum goes on."""
+        moved = self.to(self.goal + 1.0, time, lasts)
+        return moved._replace(goal=self.goal, offset=moved.offset + 1.0 + jump)
+
+
+def _blend_shapes(u: float) -> tuple[float, float]:
+    """h0 and h1 at u."""
+    if u >= 1.0:
+        return 0.0, 0.0
+    return 1.0 - u * u * u * (10.0 - u * (15.0 - 6.0 * u)), u * (1.0 - u * u * (6.0 - u * (8.0 - 3.0 * u)))
 
 
 class FootState(NamedTuple):
@@ -185,18 +220,16 @@ class FootState(NamedTuple):
     offset: GroundPoint = (0.0, 0.0)  # x0
     drift: GroundPoint = (0.0, 0.0)  # v0
     anchor: GroundPoint = (0.0, 0.0)  # where it is held
-    lift: float = 0.0  # metres by which it is lifted
-    lift_rate: float = 0.0
-    peak: float = 0.0  # metres, goal of the lift
+    lift: Fade = Fade()  # metres by which it is lifted
+    peak: float = 0.0  # metres, of the lift of its step
     landing: bool = False
-    weight: float = 0.0  # 0 to 1, how much it is planted
-    weight_rate: float = 0.0
-    swing: float = 0.0  # 0 to 1, how much it is raised because it moves and the clips have it off the floor
-    swing_rate: float = 0.0
-    level: float = 0.0  # metres, how high the clips have it, smoothed
-    level_rate: float = 0.0
-    ground: float = 0.0  # metres, its ground in the clips, smoothed
-    ground_rate: float = 0.0
+    weight: Fade = Fade()  # 0 to 1, how much it is planted
+    guard: Fade = Fade()  # 0 to 1, how much it is kept out of the floor
+    level: Fade = Fade()  # metres, what is left of a jump of the clips' height of it
+    stands: Fade = Fade()  # metres, the same of its ground
+    heights: tuple[float, float] = (0.0, 0.0)  # metres, of the foot and its ground in the clips, a frame ago
+    height_in_clips: float = 0.0  # metres, a frame ago
+    ground: float = 0.0  # metres, its ground
     stood: float = 0.0  # metres, the ground at its last contact
     place: GroundPoint = (0.0, 0.0)  # in the pose, a frame ago
     shown: GroundPoint = (0.0, 0.0)
@@ -228,15 +261,14 @@ def step(
     """
     if not foot.started:
         foot = _init_foot(seen, floor, size, time)
-        return foot, (0.0, foot.weight * _rise_to_level(foot.stood, seen, size), 0.0)
+        return foot, (0.0, foot.weight.goal * _rise_to_level(foot.stood, seen, size), 0.0)
     foot = foot._replace(
         rest=foot.rest + dt if _speed(foot, seen, dt) < SETTINGS.resting_speed_heights_per_s * size else 0.0
     )
-    age = time - foot.since
     goal = foot.anchor if foot.mode == FOOT_DOWN else seen.place
-    left = _residual_offset(foot, age)
+    left = _residual_offset(foot, time - foot.since)
     shown = (goal[0] + left[0], goal[1] + left[1])
-    foot, rise = _vertical(foot, seen, floor, size, dt)
+    foot, rise = _vertical(foot, seen, floor, size, time, dt)
     moved = (shown[0] - seen.place[0], rise, shown[1] - seen.place[1])
     foot = foot._replace(height=seen.lowest + rise)
     foot = _switch_mode(foot, seen, shown, floor, size, may_lift, time, dt)
@@ -254,10 +286,12 @@ def _init_foot(seen: FootObservation, floor: float, size: float, time: float) ->
         mode=FOOT_DOWN if stands else FOOT_FREE,
         since=time - SETTINGS.release_seconds,
         anchor=seen.place,
-        level=seen.height,
+        heights=(seen.height, seen.ground),
+        height_in_clips=seen.height,
         ground=seen.ground,
         stood=_clamp_ground(seen.ground, floor, size),
-        weight=1.0 if stands else 0.0,
+        weight=Fade(1.0 if stands else 0.0),
+        guard=Fade(1.0 if seen.may_stand else 0.0),
         place=seen.place,
         shown=seen.place,
         lowest=seen.lowest,
@@ -279,11 +313,8 @@ def _rise_to_level(level: float, seen: FootObservation, size: float) -> float:
 
 def _residual_offset(foot: FootState, age: float) -> GroundPoint:
     """What remains of the difference at the switch."""
-    u = age / foot.lasts
-    if u >= 1.0:
-        return (0.0, 0.0)
-    a = 1.0 - u * u * u * (10.0 - u * (15.0 - 6.0 * u))
-    b = foot.lasts * u * (1.0 - u * u * (6.0 - u * (8.0 - 3.0 * u)))
+    a, b = _blend_shapes(age / foot.lasts)
+    b *= foot.lasts
     return (a * foot.offset[0] + b * foot.drift[0], a * foot.offset[1] + b * foot.drift[1])
 
 
@@ -292,63 +323,43 @@ def _speed(foot: FootState, seen: FootObservation, dt: float) -> float:
     return hypot(seen.place[0] - foot.place[0], seen.place[1] - foot.place[1]) / dt
 
 
-def _vertical(foot: FootState, seen: FootObservation, floor: float, size: float, dt: float) -> tuple[FootState, float]:
+def _vertical(
+    foot: FootState, seen: FootObservation, floor: float, size: float, time: float, dt: float
+) -> tuple[FootState, float]:
     """The state with the next frame's heights, and metres by which the foot is raised."""
-    level, level_rate = step_scalar(foot.level, foot.level_rate, seen.height, SETTINGS.level_time_constant_seconds, dt)
-    ground, ground_rate = step_scalar(
-        foot.ground, foot.ground_rate, seen.ground, SETTINGS.level_time_constant_seconds, dt
-    )
-    lifts, stands = foot.mode == FOOT_UP and not foot.landing, foot.mode == FOOT_DOWN
-    lift, lift_rate = step_scalar(
-        foot.lift, foot.lift_rate, foot.peak if lifts else 0.0, SETTINGS.lift_time_constant_seconds, dt
-    )
-    weight, weight_rate = step_scalar(
-        foot.weight,
-        foot.weight_rate,
-        1.0 if stands and seen.may_stand else 0.0,
-        SETTINGS.weight_time_constant_seconds,
-        dt,
-    )
-    swings = (
-        foot.mode == FOOT_FREE
-        and seen.may_stand
-        and seen.slides < SETTINGS.slide_probability
-        and _speed(foot, seen, dt) > SETTINGS.landing_speed_heights_per_s * size
-    )
-    swing, swing_rate = step_scalar(
-        foot.swing, foot.swing_rate, 1.0 if swings else 0.0, SETTINGS.weight_time_constant_seconds, dt
-    )
-    falls = abs(seen.lowest - foot.lowest)  # within a frame: a fast foot is stopped over a longer distance
-    out = 0.0
-    if seen.may_stand or foot.mode != FOOT_FREE:
-        out = _soft_positive(
-            min(floor, level) - seen.lowest,
-            SETTINGS.floor_softness_ratio * size + min(2.0 * falls, SETTINGS.landing_height_ratio * size),
-        )
-    stood = _clamp_ground(ground, floor, size) if stands else foot.stood
-    base = out + weight * (_rise_to_level(stood, seen, size) - out)
-    clear = min(level, floor + SETTINGS.max_lift_ratio * size) - seen.lowest - base - lift
-    rise = base + lift + swing * _soft_positive(clear, SETTINGS.floor_softness_ratio * size)
+    begins, seconds = time - dt, seen.seconds
+    planted = foot.mode == FOOT_DOWN
+    level, stands = foot.level, foot.stands
+    if seen.switched:
+        level = level.shift(foot.heights[0] - seen.height, begins, seconds)
+        stands = stands.shift(foot.heights[1] - seen.ground, begins, seconds)
+    height, ground = seen.height + level.at(time), seen.ground + stands.at(time)
+    weight = foot.weight.to(1.0 if planted and seen.may_stand else 0.0, begins, seconds)
+    guard = foot.guard.to(1.0 if seen.may_stand or foot.mode != FOOT_FREE else 0.0, begins, seconds)
+    # a foot that falls faster than in the clips is stopped over a longer distance
+    falls = abs(seen.lowest - foot.lowest - (height - foot.height_in_clips))
+    width = SETTINGS.floor_softness_ratio * size + min(2.0 * falls, SETTINGS.landing_height_ratio * size)
+    out = guard.at(time) * _soft_positive(min(floor, height) - seen.lowest, width)
+    stood = _clamp_ground(ground, floor, size) if planted else foot.stood
+    base = out + weight.at(time) * (_rise_to_level(stood, seen, size) - out)
     return foot._replace(
-        level=level,
-        level_rate=level_rate,
-        ground=ground,
-        ground_rate=ground_rate,
-        lift=lift,
-        lift_rate=lift_rate,
         weight=weight,
-        weight_rate=weight_rate,
-        swing=swing,
-        swing_rate=swing_rate,
+        guard=guard,
+        level=level,
+        stands=stands,
+        heights=(seen.height, seen.ground),
+        height_in_clips=height,
+        ground=ground,
         stood=stood,
-    ), rise
+    ), base + foot.lift.at(time)
 
 
 def _soft_positive(x: float, width: float) -> float:
-    """max(x, 0), rounded; 0 up to -width."""
-    if x <= -width:
+    """A rounded max(x, 0) that is never less than it, and nearly 0 at x = 0: a foot on its floor is not raised."""
+    s = 0.5 * (x / width + ROUNDING_SHARE)
+    if s <= 0.0:
         return 0.0
-    return x if x >= width else (x + width) ** 2 / (4.0 * width)
+    return 2.0 * width * (s if s >= 1.0 else s * s * (2.0 - s))
 
 
 def _switch_mode(
@@ -377,7 +388,7 @@ def _switch_mode(
             or error > SETTINGS.forced_step_error_ratio * size
             or (far and may_lift)
         ):
-            lasts = min(SETTINGS.min_step_seconds + 0.5 * error / size, SETTINGS.max_step_seconds)
+            lasts = max(min(SETTINGS.min_step_seconds + 0.5 * error / size, SETTINGS.max_step_seconds), seen.seconds)
             return _lift_foot(foot, seen, shown, velocity, error, lasts, size, time, dt)
         return foot
     if foot.mode == FOOT_UP:
@@ -385,13 +396,16 @@ def _switch_mode(
         if seen.stands < SETTINGS.stand_probability_off and age > SETTINGS.min_mode_seconds:
             lasts = _release_seconds(foot, seen, error, velocity, size, dt)
             return _release_foot(foot, seen, shown, velocity, FOOT_FREE, lasts, time, dt)
+        seconds = 0.5 * foot.lasts
         if not foot.landing:
-            near = age >= foot.lasts - SETTINGS.landing_seconds and speed < SETTINGS.landing_speed_heights_per_s * size
-            return foot._replace(landing=near or age >= SETTINGS.max_hover_seconds)
-        if foot.lift > SETTINGS.touchdown_lift_ratio * foot.peak:  # on its way down, unless the pose moves on
-            return foot._replace(
-                landing=speed < SETTINGS.moving_speed_heights_per_s * size or age >= SETTINGS.max_hover_seconds
-            )
+            near = age >= seconds and speed < SETTINGS.landing_speed_heights_per_s * size
+            if near or age >= SETTINGS.max_hover_seconds:
+                foot = foot._replace(landing=True, lift=foot.lift.to(0.0, time, seconds))
+            return foot
+        if time - foot.lift.since < foot.lift.lasts:  # on its way down, unless the pose moves on
+            if speed >= SETTINGS.moving_speed_heights_per_s * size and age < SETTINGS.max_hover_seconds:
+                foot = foot._replace(landing=False, lift=foot.lift.to(foot.peak, time, seconds))
+            return foot
         if not seen.may_stand:
             return _release_foot(foot, seen, shown, velocity, FOOT_FREE, SETTINGS.release_seconds, time, dt)
         return _plant_foot(foot, shown, velocity, time)
@@ -437,6 +451,7 @@ def _release_foot(
         offset=(shown[0] - seen.place[0], shown[1] - seen.place[1]),
         drift=(velocity[0] - pose_velocity[0], velocity[1] - pose_velocity[1]),
         landing=False,
+        lift=foot.lift.to(0.0, time, lasts),
     )
 
 
@@ -452,9 +467,10 @@ def _lift_foot(
     dt: float,
 ) -> FootState:
     """The same as a step off the ground; `way` is its length in metres."""
-    peak = min(SETTINGS.min_lift_ratio * size + SETTINGS.lift_per_distance * way, SETTINGS.max_lift_ratio * size)
+    most = SETTINGS.max_lift_ratio - SETTINGS.floor_softness_ratio
+    peak = min(SETTINGS.min_lift_ratio * size + SETTINGS.lift_per_distance * way, most * size)
     lifted = _release_foot(foot, seen, shown, velocity, FOOT_UP, lasts, time, dt)
-    return lifted._replace(peak=peak)
+    return lifted._replace(peak=peak, lift=foot.lift.to(peak, time, 0.5 * lasts))
 
 
 def _plant_foot(foot: FootState, shown: GroundPoint, velocity: GroundPoint, time: float) -> FootState:

@@ -40,6 +40,8 @@ class LayerContext(NamedTuple):
     label: str = ""
     places: tuple[tuple[str, Array, float], ...] = ()  # label, latent (Q,) and weight of each blend source
     blending: bool = False  # whether the motion before the last switch is still visible
+    blend_seconds: float = 0.25  # that the last switch is blended over
+    switched: bool = False  # whether that blend has begun with this frame
     cycles: bool = False  # whether a cycle is shown, whose feet stand and slide as the clip's do
     feet: FootPlan | None = None  # where the feet belong, while the character goes somewhere
 

@@ -26,11 +26,12 @@ and lead to a rest: a calm frame that is like the label's home.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
 
+from understudy.character.rig import DirectRig
 from understudy.checks import Array
 from understudy.maths import resample
 from understudy.perform.behaviours import Behaviour
@@ -42,10 +43,11 @@ MAX_BLEND_SECONDS = 4.0  # that a command may ask for; a longer one is not a ble
 DURATIONS_SECONDS = np.array([0.2, 0.25, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0, 1.25])
 HARSHNESS_SECONDS = 3.0  # that a peak of twice the budget is worth
 LOOK_VARIANCE = 0.999  # of the clips that the space of looks keeps
-MAX_OFFSET_ACCELERATION, MAX_RATE_ACCELERATION = 5.774, 3.94  # of h0 and h1
 MIN_LIBRARY_RATIO = 0.1  # of the library's accelerations: a budget that two motions at rest still have
 POSE_SECONDS = (0.1, 0.3)  # that a difference of velocity counts as a difference of pose when candidates are ranked
 CANDIDATES_PER_RANKING = 24
+SHORTLIST = 6  # changes that are best by looks, among which joints decide
+CALM_JOINT_RATIO = 0.25  # of the liveliest joint's acceleration, that any joint may reach
 SHOWN_SECONDS = (0.2, 0.8)  # after an entry, in most of which the poses must be unlike other labels
 SHOWN_QUANTILE = 0.5  # of a label's frames, by distance to the other labels, that are unlike them
 SETTLED_FRAMES = 2  # after a blend whose accelerations still count
@@ -179,8 +181,9 @@ class Change:
     frame: int  # of the entered motion
     wait: float  # seconds
     seconds: float  # of the blend
-    peak: float  # predicted acceleration over the budget
+    peak: float  # predicted acceleration over the budget; judged by joints, over their own
     cost: float  # seconds
+    departure: int = 0  # the number of the departure
 
 
 @dataclass(frozen=True)
@@ -202,7 +205,7 @@ class ChangeLimits:
         return cls(budget, durations, float(np.interp(urgency, URGENCIES, LONGEST_WAIT_SECONDS)))
 
 
-def find_change(
+def find_changes(
     space: LookSpace,
     poses: Array,
     rates: Array,
@@ -210,8 +213,8 @@ def find_change(
     own_acceleration: float,
     motion: EnteredMotion,
     limits: ChangeLimits,
-) -> Change:
-    """The cheapest change to a motion.
+) -> list[Change]:
+    """The cheapest changes to a motion by looks, the best first.
 
     Args:
         space: The space of looks.
@@ -223,7 +226,7 @@ def find_change(
         limits: Budget, durations and waits.
 
     Returns:
-        The change.
+        At most `SHORTLIST` changes, each of another departure or frame.
     """
     from understudy.perform.runtime import particle_kernels
 
@@ -235,23 +238,81 @@ def find_change(
     candidates = _rank(motion, departures, space.rate)
     shapes, lengths = _second_differences(limits.durations, frame)
     budget = limits.budget_ratio * usual * frame**2
-    best = np.array([np.inf, 0, motion.entries[0], 0, 0])
+    best = np.full((SHORTLIST, 5), np.inf)
     arrays = (motion.looks, motion.steps, motion.turns, motion.squares, candidates, shapes)
     durations = np.array(limits.durations)
     particle_kernels.search_changes(departures, waits, *arrays, durations, lengths, budget, HARSHNESS_SECONDS, best)
-    cost, departure, entry, duration, peak = best.tolist()
-    return Change(int(entry), float(waits[int(departure)]), limits.durations[int(duration)], peak / budget, cost)
+    return [
+        Change(int(entry), float(waits[int(s)]), limits.durations[int(t)], peak / budget, cost, int(s))
+        for cost, s, entry, t, peak in best[np.isfinite(best[:, 0])].tolist()
+    ]
 
 
-def least_feature_seconds(offset: Array, rate: Array, accelerations: Array) -> Array:
-    """(E,) the shortest blends of features (E,) and their rates that stay within accelerations (E,), a second squared.
+class JointJudge:
+    """Judges changes by the joints of the character, exactly: features hide a lone arm, and chains add up.
 
-    The whole body hides a lone arm: what the peak of a change does not see takes longer by itself. The two shapes of a
-    blend accelerate by at most 10 / sqrt(3) and 3.94 at T = 1.
+    The peak of a change is the largest acceleration of any joint over that joint's own in the two motions, of which
+    none counts as calmer than `CALM_JOINT_RATIO` of the liveliest.
     """
-    x, v = np.abs(offset) * MAX_OFFSET_ACCELERATION, np.abs(rate) * MAX_RATE_ACCELERATION
-    least = (v + np.sqrt(v * v + 4 * accelerations * x)) / (2 * accelerations)
-    return np.asarray(np.minimum(least, DURATIONS_SECONDS[-1]))
+
+    def __init__(self, rig: DirectRig, model: PerformanceModel) -> None:
+        self.rig, self.model = rig, model
+        self._own: dict[int, tuple[Array, Array]] = {}
+
+    def places(self, features: Array) -> Array:
+        """(n, J, 3) joints of the skin of features (n, E), on the spot."""
+        rows = self.model.encoder.place(features, np.zeros((len(features), 3)))
+        return np.asarray(self.rig.joints(rows)[..., :3, 3][:, self.rig.character.joints])
+
+    def own_accelerations(self, features: Array) -> Array:
+        """(J,) the largest accelerations of the joints in consecutive features (n, E), a second squared."""
+        key = id(features)
+        if key not in self._own:
+            turns = np.linalg.norm(np.diff(self.places(features.astype(np.float64)), 2, axis=0), axis=-1)
+            self._own[key] = (features, turns.max(axis=0, initial=0.0) * self.model.rate**2)
+        return self._own[key][1]
+
+    def choose(
+        self,
+        changes: Sequence[Change],
+        poses: Array,
+        rates: Array,
+        left: Array | None,
+        entries: EntryPoints,
+        limits: ChangeLimits,
+    ) -> Change:
+        """The best of some changes, each with its duration or one of the next two.
+
+        `poses` and `rates` (S, E) are the features of the departures, `left` (n, E) those of the motion that is left.
+        """
+        rate = self.model.rate
+        tried, motions = [], []
+        for change in changes:
+            first = limits.durations.index(change.seconds)
+            piece, frame = entries.piece(change.frame)
+            x0 = poses[change.departure] - piece[frame]
+            following = piece[min(frame + 1, len(piece) - 1)]
+            v0 = rates[change.departure] - (following - piece[frame]) * rate
+            for seconds in limits.durations[first : first + 3]:
+                length = int(np.ceil(seconds * rate)) + SETTLED_FRAMES
+                h0, h1 = decay_shapes(np.arange(length) / (rate * seconds))
+                target = piece[np.minimum(frame + np.arange(length), len(piece) - 1)]
+                before = poses[change.departure] - rates[change.departure] / rate
+                motions.append(np.concatenate([before[None], target + np.outer(h0, x0) + np.outer(h1 * seconds, v0)]))
+                tried.append(replace(change, seconds=seconds, cost=change.cost + seconds - change.seconds))
+        places = self.places(np.concatenate(motions))
+        own = np.max([self.own_accelerations(piece) for piece in (*entries.pieces, *(() if left is None else (left,)))], 0)
+        own = np.maximum(own, max(CALM_JOINT_RATIO * float(own.max()), 1e-9))
+        best, first = None, 0
+        for change, motion in zip(tried, motions):
+            turns = np.diff(places[first : first + len(motion)], 2, axis=0)
+            first += len(motion)
+            peak = float((np.linalg.norm(turns, axis=-1).max(axis=0) * rate**2 / own).max())
+            cost = change.cost + HARSHNESS_SECONDS * max(0.0, peak - 1.0) ** 2
+            if best is None or cost < best.cost:
+                best = replace(change, peak=peak, cost=cost)
+        assert best is not None
+        return best
 
 
 def blend_seconds(space: LookSpace, offset: Array, rate: Array, usual: float, limits: ChangeLimits) -> float:
@@ -331,6 +392,7 @@ class EntryPoints:
     motion: EnteredMotion
     clips: tuple[str, ...]  # of each piece
     starts: Array  # (P,) int, first frame of each piece in `motion`
+    pieces: tuple[Array, ...]  # P, their features (n, E)
 
     @classmethod
     def from_pieces(
@@ -338,7 +400,12 @@ class EntryPoints:
     ) -> EntryPoints:
         """Pieces of features (n, E) of some clips, with the frames of each where it may be entered."""
         motion, starts = EnteredMotion.from_pieces(looks, pieces, entries)
-        return cls(motion, clips, starts)
+        return cls(motion, clips, starts, tuple(pieces))
+
+    def piece(self, frame: int) -> tuple[Array, int]:
+        """The features (n, E) of the piece that a frame of `motion` is in, and its number there."""
+        piece = int(np.searchsorted(self.starts, frame, side="right")) - 1
+        return self.pieces[piece], frame - int(self.starts[piece])
 
     def locate(self, frame: int) -> tuple[str, int]:
         """The clip of a frame of `motion`, and its number in the clip's piece."""
@@ -354,6 +421,7 @@ class MotionEntries:
         self._points: dict[tuple[str, str, float], EntryPoints] = {}
         self._rests: dict[str, Array] = {}
         self._own_accelerations: dict[str, float] = {}
+        self._clips: dict[str, Array] = {}
 
     @cached_property
     def looks(self) -> LookSpace:
@@ -372,6 +440,13 @@ class MotionEntries:
             looks = self.label_looks[label][segment.start : segment.stop]
             self._own_accelerations[clip] = self.looks.own_acceleration(looks)
         return self._own_accelerations[clip]
+
+    def clip_frames(self, clip: str) -> Array:
+        """(n, E) the features of a clip; the same array each time."""
+        if clip not in self._clips:
+            label, segment = self.model.clip(clip)
+            self._clips[clip] = self.model.space(label).features[segment.start : segment.stop]
+        return self._clips[clip]
 
     def of_cycle(self, cycle: Cycle, speed: float = 1.0) -> EntryPoints:
         """Every frame of one period; `frame / (period rate)` is the phase."""

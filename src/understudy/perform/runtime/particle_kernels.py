@@ -415,20 +415,21 @@ def search_changes(
     harshness: float,
     best: Array,
 ) -> None:
-    """Write the best change to `best` (5,): its cost, departure, candidate's frame, duration's index and peak.
+    """Write the best changes to `best` (M, 5): cost, departure, candidate's frame, duration's index and peak of each.
 
     departures (S, 2, D) poses and steps a frame of the motion that is left, waits (S,) seconds until then; motion,
     steps, accelerations (n, D) of the motion that is entered, in steps of a frame, squares (n,) of the accelerations;
     candidates (S, K) frames; shapes (T, 2, J) second differences of h0 and of the velocity's part, durations (T,)
-    seconds, lengths (T,) their frames. A candidate costs at least its seconds, so most are left early.
+    seconds, lengths (T,) their frames. A candidate costs at least its seconds, so most are left early. Each pair of
+    departure and candidate is there once, with its best duration; what is left over has an infinite cost.
     """
     dimensions, most = motion.shape[1], shapes.shape[2]
-    along, across = np.zeros(most), np.zeros(most)
+    along, across, worst = np.zeros(most), np.zeros(most), len(best) - 1
     for s in range(len(departures)):
         pose, step = departures[s, 0], departures[s, 1]
         for k in range(candidates.shape[1]):
             i = candidates[s, k]
-            if i < 0 or waits[s] + durations[0] >= best[0]:
+            if i < 0 or waits[s] + durations[0] >= best[worst, 0] or (k > 0 and candidates[s, k - 1] == i):
                 continue
             xx, xv, vv = 0.0, 0.0, 0.0
             for d in range(dimensions):
@@ -437,12 +438,13 @@ def search_changes(
                 xv += x * v
                 vv += v * v
             known = 0  # frames whose products are there already
+            least, chosen, height = best[worst, 0], -1, 0.0
             for t in range(len(durations)):
                 seconds = waits[s] + durations[t]
-                if seconds >= best[0]:
+                if seconds >= least:
                     break
                 peak = 0.0
-                limit = budget * (1.0 + math.sqrt((best[0] - seconds) / harshness))
+                limit = budget * (1.0 + math.sqrt((least - seconds) / harshness))
                 limit *= limit
                 for j in range(lengths[t]):
                     if j == known:
@@ -463,6 +465,11 @@ def search_changes(
                 if peak >= limit:
                     continue
                 excess = max(0.0, math.sqrt(peak) / budget - 1.0)
-                cost = seconds + harshness * excess * excess
-                if cost < best[0]:
-                    best[0], best[1], best[2], best[3], best[4] = cost, s, i, t, math.sqrt(peak)
+                least, chosen, height = seconds + harshness * excess * excess, t, math.sqrt(peak)
+            if chosen < 0:
+                continue
+            place = worst
+            while place > 0 and best[place - 1, 0] > least:
+                best[place] = best[place - 1]
+                place -= 1
+            best[place, 0], best[place, 1], best[place, 2], best[place, 3], best[place, 4] = least, s, i, chosen, height

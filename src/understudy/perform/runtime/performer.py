@@ -67,6 +67,7 @@ MIN_RADIUS_RATIO, MAX_RADIUS_RATIO = 0.25, 2.0
 MAX_ARRIVAL_RADII_PER_S = 2.0
 # What a performer of another model of the same clips can go on with.
 KEPT_FIELDS = ("frame", "features", "rate", "live_settings", "ground", "travel", "look", "look_until")
+FEET_FADE_SECONDS = 0.4  # of the feet where no blend of the body says how long
 # Streams of the random force: one for each source of a character.
 STREAMS_PER_CHARACTER = 64
 
@@ -555,7 +556,8 @@ def _foot_events(
 
 def layer_context(state: PerformerState, rate: float) -> LayerContext:
     """The context of one character's frame for its layers."""
-    frame, settings, source = state.frame, state.live_settings, state.main_source
+    frame, settings, source, blend = state.frame, state.live_settings, state.main_source, state.blend
+    duration = FEET_FADE_SECONDS if blend is None else float(blend.decay.duration.max())
     goes = isinstance(source.current_segment, Locomote) and isinstance(source.memory, LocomotionState)
     return LayerContext(
         time=frame / rate,
@@ -566,7 +568,9 @@ def layer_context(state: PerformerState, rate: float) -> LayerContext:
         played=state.main_source.plays_as_made,
         label=state.label,
         places=tuple((source.label, source.x, source.weight(frame, rate)) for source in state.sources),
-        blending=state.blending,
+        blending=state.blending and (blend is None or (frame - blend.start) / rate < 0.5 * duration),
+        blend_seconds=0.5 * duration,
+        switched=blend is not None and state.frame == blend.start + 1,
         cycles=isinstance(state.main_source.current_segment, RideCycle),
         feet=source.memory.feet if goes else None,
     )

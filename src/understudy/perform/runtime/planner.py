@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from understudy.character.rig import PosedRig
+from understudy.character.rig import DirectRig, PosedRig
 from understudy.checks import Array
 from understudy.errors import InvalidInput, join_names
 from understudy.maths import resample, springs
@@ -33,10 +33,11 @@ from understudy.perform.runtime.changes import (
     Change,
     ChangeLimits,
     EntryPoints,
+    JointJudge,
     MotionEntries,
     clip_features,
     clip_times,
-    find_change,
+    find_changes,
 )
 from understudy.perform.runtime.cycles import Cycle, CycleState
 from understudy.perform.runtime.forces import MotionConstants
@@ -204,7 +205,7 @@ class Planner:
                 self.plan_route(label, near[0], label, runtime.home)
         pose = self.entries.of_pose(looks.mean)
         still = np.zeros((1, looks.basis.shape[1]))
-        find_change(looks, still, still, np.zeros(1), 0.0, pose.motion, ChangeLimits.of_urgency(DEFAULT_URGENCY))
+        find_changes(looks, still, still, np.zeros(1), 0.0, pose.motion, ChangeLimits.of_urgency(DEFAULT_URGENCY))
 
     def frames(self, seconds: float) -> int:
         """The nearest number of frames, at least one."""
@@ -323,26 +324,35 @@ class Planner:
         return replace(state, sources=(replace(source, plan=plan), *state.sources[1:]))
 
     def _search(self, state: PerformerState, entries: EntryPoints, limits: ChangeLimits) -> Change:
-        poses, rates, waits, own = self._departures(state, limits.longest_wait)
+        poses, rates, waits, own, left = self._departures(state, limits.longest_wait)
         looks = self.entries.looks
-        return find_change(looks, looks.of(poses), looks.rates_of(rates), waits, own, entries.motion, limits)
+        found = find_changes(looks, looks.of(poses), looks.rates_of(rates), waits, own, entries.motion, limits)
+        if self.judge is None:
+            return found[0]
+        return self.judge.choose(found, poses, rates, left, entries, limits)
 
-    def _departures(self, state: PerformerState, longest: float) -> tuple[Array, Array, Array, float]:
-        """Features and rates (S, E) that a state will show, (S,) seconds from now, and its own acceleration."""
+    @cached_property
+    def judge(self) -> JointJudge | None:
+        """Judges changes by joints; None for rigs of other controls."""
+        return JointJudge(self.rig, self.model) if isinstance(self.rig, DirectRig) else None
+
+    def _departures(self, state: PerformerState, longest: float) -> tuple[Array, Array, Array, float, Array | None]:
+        """Features and rates (S, E) that a state will show, (S,) seconds from now, its own acceleration and motion."""
         source = state.main_source
-        segment, ahead, own = source.current_segment, np.zeros(0), 0.0
+        segment, ahead, own, left = source.current_segment, np.zeros(0), 0.0, None
         alone = all(other.mask is not None for other in state.sources[1:])
         waits = longest * np.arange(1, DEPARTURES) / (DEPARTURES - 1) if longest > 0 and alone else np.zeros(0)
         if isinstance(segment, RideCycle) and isinstance(source.memory, CycleState):
             cycle = self.cycle(segment.clip)
-            own = self.entries.of_cycle(cycle, segment.speed).motion.own_acceleration
+            entries = self.entries.of_cycle(cycle, segment.speed)
+            own, left = entries.motion.own_acceleration, entries.pieces[0]
             step = segment.speed * cycle.speed / cycle.period
             at = source.memory.phase + step * np.concatenate([waits, waits - 1 / self.rate])
             ahead = cycle.features_at(at) + source.memory.deviation
         elif isinstance(segment, ReplayClip):
             frames = np.concatenate([waits, waits - 1 / self.rate]) * self.rate + source.cursor
             ahead = segment.features[np.clip(np.round(frames).astype(int), 0, len(segment.features) - 1)]
-            own = self.entries.own_acceleration(segment.clip)
+            own, left = self.entries.own_acceleration(segment.clip), self.entries.clip_frames(segment.clip)
         else:
             waits = np.zeros(0)
         poses, rates = state.features[None], state.rate[None]
@@ -353,7 +363,7 @@ class Planner:
                 then = then + springs.evaluate(state.blend.decay, age)
                 before = before + springs.evaluate(state.blend.decay, age - 1 / self.rate)
             poses, rates = np.concatenate([poses, then]), np.concatenate([rates, (then - before) * self.rate])
-        return poses, rates, np.concatenate([[0.0], waits]), own
+        return poses, rates, np.concatenate([[0.0], waits]), own, left
 
     def _enter(self, state: PerformerState, label: str, change: Change, phase: float = 0.0) -> tuple[PlanSegment, ...]:
         """The motion before, where the change waits, and the entry."""

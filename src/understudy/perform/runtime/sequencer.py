@@ -15,7 +15,7 @@ import numpy as np
 from understudy.checks import Array
 from understudy.maths import springs
 from understudy.perform.commands import DEFAULT_URGENCY
-from understudy.perform.runtime.changes import ChangeLimits, blend_seconds, least_feature_seconds
+from understudy.perform.runtime.changes import ChangeLimits, blend_seconds
 from understudy.perform.runtime.cycles import CycleState, enter_cycle
 from understudy.perform.runtime.planner import Planner
 from understudy.perform.runtime.state import (
@@ -41,7 +41,6 @@ from understudy.perform.runtime.state import (
     mix_sources,
 )
 
-FEATURE_ACCELERATION_RATIO = 0.5  # of the largest acceleration of a feature in any clip, that is left to its blend
 SAME_BRIDGE_RADII = 1.0  # idle radii from the end of the bridge within which a better match is still the same bridge
 
 
@@ -212,17 +211,15 @@ def _join(planner: Planner, state: PerformerState, join: JoinSource) -> Performe
 def inertialise(planner: Planner, state: PerformerState, seconds: float | None = None) -> PerformerState:
     """Start a decay of the difference between the shown features and the mixed sources, and of its rate.
 
-    It takes `seconds`, or a time by the size of the difference; features that would be thrown by that take longer.
+    It takes `seconds`, or a time by the size of the difference.
     """
     features, rate = mix_sources(state.sources, state.frame, planner.rate)
     offset, velocity = state.features - features, state.rate - rate
-    weights, limits = planner.model.weights, planner.max_feature_velocity_changes * planner.model.rate
-    least = least_feature_seconds(offset * weights, velocity * weights, FEATURE_ACCELERATION_RATIO * limits)
     if seconds is None:
         looks = planner.entries.looks
         change = ChangeLimits.of_urgency(DEFAULT_URGENCY)
         seconds = blend_seconds(looks, looks.rates_of(offset), looks.rates_of(velocity), looks.usual, change)
-    decay = springs.init_linear_decay(offset, velocity, np.maximum(seconds, least))
+    decay = springs.init_linear_decay(offset, velocity, seconds)
     return replace(state, blend=Blend(decay, state.frame))
 
 
