@@ -36,7 +36,7 @@ from understudy.maths import springs
 from understudy.perform.commands import DEFAULT_URGENCY, PlayClip, Transition
 from understudy.perform.library import ClipLibrary
 from understudy.perform.model import PerformanceModel
-from understudy.perform.runtime.changes import MIN_LEFT_SECONDS
+from understudy.perform.runtime.entries import MIN_LEFT_SECONDS
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.runtime.state import PerformerState
 

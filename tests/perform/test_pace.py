@@ -10,7 +10,8 @@ import pytest
 from tests.learned import lamp_model, lamp_rig
 
 from understudy.perform.runtime.performer import Performer
-from understudy.perform.runtime.planner import MAX_FEATURE_RAD_PER_S, MIN_FEATURE_CHANGE_RATIO, Planner
+from understudy.perform.runtime.planner import Planner
+from understudy.perform.runtime.routes import MAX_FEATURE_RAD_PER_S, MIN_FEATURE_CHANGE_RATIO
 from understudy.perform.runtime.state import FollowPath
 
 
@@ -29,13 +30,13 @@ def test_a_logarithm_that_has_come_full_circle_is_no_jolt(performer: Performer) 
     jumped = replace(model, spaces={**model.spaces, label: replace(space, features=features)})
     before, after = Planner(model, performer.rate), Planner(jumped, performer.rate)
     assert (
-        after.max_velocity_change <= 1.5 * before.max_velocity_change
+        after.routes.max_velocity_change <= 1.5 * before.routes.max_velocity_change
     )  # the frame that jumps counts as one at rest, which is a change by itself
-    assert np.isclose(after.speed, before.speed, rtol=0.05)
+    assert np.isclose(after.routes.speed, before.routes.speed, rtol=0.05)
 
 
 def test_each_feature_has_a_jolt_of_its_own_and_none_is_nothing(performer: Performer) -> None:
-    jolts, jolt = performer.planner.max_feature_velocity_changes, performer.planner.max_velocity_change
+    jolts, jolt = performer.planner.routes.max_feature_velocity_changes, performer.planner.routes.max_velocity_change
     assert jolts.shape == (len(performer.model.encoder),)
     assert jolts.min() >= MIN_FEATURE_CHANGE_RATIO * jolts.max() * (1 - 1e-9) > 0
     assert jolts.max() <= jolt * (1 + 1e-9)
@@ -52,7 +53,7 @@ def test_ways_take_as_long_at_a_higher_rate(rate: float) -> None:
     seconds = np.array(
         [
             [
-                sum(len(leg.points) - 1 for leg in planner.plan_route(a, x, b, y) if isinstance(leg, FollowPath))
+                sum(len(leg.points) - 1 for leg in planner.routes.plan(a, x, b, y) if isinstance(leg, FollowPath))
                 / planner.rate
                 for planner in (usual, other)
             ]

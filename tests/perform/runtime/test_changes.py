@@ -12,7 +12,8 @@ from understudy.checks import Array
 from understudy.perform.behaviours import CYCLE, Behaviour
 from understudy.perform.commands import Transition
 from understudy.perform.library import ClipLibrary
-from understudy.perform.runtime.changes import CALM_JOINT_RATIO, SHORTLIST, Change, ChangeLimits, find_changes
+from understudy.perform.runtime.changes import SHORTLIST, Change, ChangeLimits, find_changes
+from understudy.perform.runtime.entries import CALM_JOINT_RATIO
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.training import FitSettings, fit_library
 

@@ -6,12 +6,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.perform.gait_clips import RUN_M_S, gait_asset
 
 from understudy.errors import BadFile, InvalidInput
-from understudy.perform.commands import Command, GoTo, Idle, LookAt, Mix, PlayClip, Transition
+from understudy.perform.commands import Command, Go, GoTo, Idle, LookAt, Mix, PlayClip, Transition
+from understudy.perform.library import ClipLibrary
 from understudy.perform.pose_model import ModelWithCharacter
 from understudy.perform.runtime.performer import Performer
-from understudy.studio.perform.live_source import LIVE_RATE_HZ, MAX_STEPS_PER_CALL, LiveSource
+from understudy.perform.training import FitSettings, fit_library
+from understudy.studio.perform.live_source import LIVE_RATE_HZ, MAX_STEPS_PER_CALL, LiveSource, performance_report
 from understudy.studio.source import PlaybackSource
 
 TICK = 1 / LIVE_RATE_HZ
@@ -217,3 +220,37 @@ def test_the_gaze_dial_is_how_far_the_eyes_go() -> None:
     source.gaze = 1.0
     assert source._aim(point) == point
     assert source._aim("camera") == "camera"
+
+
+def test_a_character_that_walks_is_steered() -> None:
+    library = ClipLibrary.from_asset(gait_asset(eased=True))
+    model = fit_library(library, FitSettings(iterations=0), workers=1)
+    source = LiveSource(ModelWithCharacter("walker", model, library.rig), label="Idle")
+    assert performance_report(source, "m").max_speed is None  # it is not prepared yet
+    source.prepare()
+    source.tell(Go(1.0, heading=90))
+    watch(source, 2.0)
+    report, ground = performance_report(source, "m"), source.state.ground
+    assert report.max_speed is not None and report.max_speed > RUN_M_S
+    assert report.speed == pytest.approx(1.0, rel=0.05) and ground.x > 1.0 > abs(ground.z)
+    source.tell(Go(0.0))
+    watch(source, 1.5)
+    assert performance_report(source, "m").speed == 0.0
+
+
+def test_what_cannot_walk_has_no_speed(source: LiveSource) -> None:
+    source.prepare()
+    assert performance_report(source, "m").max_speed is None
+    with pytest.raises(InvalidInput, match="cannot go"):
+        source.tell(Go(1.0))
+
+
+def test_a_learned_model_takes_over_from_its_draft(lamp: ModelWithCharacter, lamp_performer: Performer) -> None:
+    source = LiveSource(lamp, seed=2)
+    source.tell(Transition("happy"))
+    before = watch(source, 1.0)
+    source.take_over(lamp, lamp_performer)
+    after = watch(source, 0.5)
+    assert source.performer is lamp_performer and source.label == "happy"
+    steps = np.abs(np.diff(np.concatenate([before[-30:], after]), axis=0)).max(axis=1)
+    assert steps[29] <= 1.5 * steps[:29].max() + 1e-6

@@ -14,6 +14,7 @@ import { createMapView } from "./map_view";
 import { mixPanel } from "./mix_panel";
 import { createPerformanceStore } from "./performance_store";
 import { scriptPanel } from "./script_editor";
+import { steerPanel } from "./steer_panel";
 import { takesPanel } from "./takes_panel";
 
 const WIDEN = "M9.5 2.5h4v4M6.5 13.5h-4v-4M13.5 2.5 9 7M2.5 13.5 7 9";
@@ -165,6 +166,7 @@ export function performMode(context: Context): Mode {
         status,
         learnPanel(context, performanceStore),
         ...buttons.elements.slice(0, 1),
+        steerPanel(performanceStore),
         dialsPanel(context, performanceStore),
         ...buttons.elements.slice(1),
         mixPanel(performanceStore),

@@ -5,6 +5,7 @@ import { gazeTarget } from "./gaze_pointer";
 import { hueColour, hueOf } from "./hues";
 import { filterNames } from "./name_filter";
 import { linesOfStep, starterScript } from "./script_text";
+import { steeringAt } from "./steer_panel";
 import { trainingLabels } from "./training_labels";
 
 function character(...clips: [name: string, labels: string[], frames: number][]): CharacterEntry {
@@ -71,4 +72,14 @@ describe("names", () => {
   it("match a few letters, the best first", () =>
     expect(filterNames(names, "happy", 9)).toEqual(["happy", "happy_hop", "mouth.happy"]));
   it("may be empty", () => expect(filterNames(names, "zzz", 9)).toEqual([]));
+});
+
+describe("the steering pad", () => {
+  it("stands in its middle and is fastest at its rim", () => {
+    expect(steeringAt(0.05, 0, 4)).toEqual({ speed: 0, heading: null });
+    expect(steeringAt(0, 0.5, 4)).toEqual({ speed: 2, heading: 0 });
+    expect(steeringAt(3, 0, 4)).toEqual({ speed: 4, heading: 90 });
+    expect(steeringAt(-0.5, 0, 4).heading).toBe(-90);
+    expect(Math.abs(steeringAt(0, -1, 4).heading ?? 0)).toBe(180);
+  });
 });

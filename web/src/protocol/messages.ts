@@ -973,7 +973,7 @@ export interface StopScriptRequest {
 /** A command for the character on stage, which takes over at once; fields that it does not use stay None. */
 export interface GiveCommandRequest {
   kind: "tell";
-  command: "move" | "idle" | "transition" | "play" | "mix" | "look";
+  command: "move" | "idle" | "transition" | "play" | "mix" | "look" | "go" | "turn";
   label?: string | null;
   pose?: string | null;
   poses?: string[] | null;
@@ -986,6 +986,8 @@ export interface GiveCommandRequest {
   hover?: number | null;
   path?: "graph" | "straight" | null;
   at?: string | [number, number, number] | null;
+  speed?: number | null;
+  heading?: number | null;
 }
 
 /** Set the playback rate (1 is as recorded), the loop and the range; None leaves a value as it is. */
@@ -1142,6 +1144,8 @@ export interface PerformanceStatusEvent {
   liveliness: number;
   stillness: number;
   gaze: number | null;
+  speed: number;
+  maxSpeed: number | null;
   events: PerformanceLogEntry[];
 }
 

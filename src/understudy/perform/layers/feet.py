@@ -48,7 +48,7 @@ from understudy.perform.model import PerformanceModel
 IDENTITY = np.eye(4)
 SAME_ROTATION_EPSILON = 1e-12  # 1 minus the dot product of two equal rotations: a microradian apart
 STRAIGHT_KNEE_RAD = 1e-3  # bend of a straight knee, by rounding
-ATTACH_SOFTNESS_RATIO = 0.005  # of the height, by which a foot may be further from its leg than in the clips
+ATTACH_SOFTNESS_RATIO = 0.004  # of the height, by which a foot may be further from its leg than in the clips
 REACH_SOFTNESS_RATIO = 0.03  # of the leg's length, over which it comes to full extension gently
 DROP_SECONDS = 0.1  # time constant in which a body is lowered, and a turned foot returns
 MIN_STEP_HEIGHTS_PER_S2 = 20.0  # acceleration that a step needs, where no clip has one
@@ -415,6 +415,11 @@ class Leg:
         inside = np.linalg.solve(last[:, :3, :3], (foot - last[:, :3, 3])[..., None])[..., 0]
         tip = inside.mean(axis=0)
         ends = foot if foot_joint.attached else np.einsum("fij,j->fi", last[:, :3, :3], tip) + last[:, :3, 3]
+        longest = float(np.linalg.norm(ends - worlds[:, joints[0], :3, 3], axis=1).max())
+        slack = _distance(worlds, joints[-1], foot_joint.joint, tip)
+        if between is not None:
+            wider = _distance(between, joints[-1], foot_joint.joint, tip)
+            slack = max(slack, min(wider, slack + ATTACH_SOFTNESS_RATIO * longest))
         sides = np.tile([1.0, 0.0], (count, 1))
         for i in range(1, count):
             axis = np.einsum("fij,j->fi", frames[:, i, :3, :3], hinges[i])
@@ -429,8 +434,8 @@ class Leg:
             joints=joints,
             attached=foot_joint.attached,
             tip=tip,
-            slack=0.0 if foot_joint.attached else _distance(joints[-1], foot_joint.joint, tip, worlds, worlds if between is None else between),
-            longest=float(np.linalg.norm(ends - worlds[:, joints[0], :3, 3], axis=1).max()),
+            slack=0.0 if foot_joint.attached else slack,
+            longest=longest,
             hinges=hinges,
             sides=sides,
             middle=tuple(middle),
@@ -548,10 +553,10 @@ class Leg:
         return np.array(room)
 
 
-def _distance(joint: int, foot: int, tip: Array, *worlds: Array) -> float:
-    """Metres, the greatest distance of a foot from a tip (3,) in the frame of a joint, in several (F, J, 4, 4)."""
-    ends = [frames[:, joint, :3, :3] @ tip + frames[:, joint, :3, 3] for frames in worlds]
-    return max(float(np.linalg.norm(f[:, foot, :3, 3] - end, axis=1).max(initial=0.0)) for f, end in zip(worlds, ends))
+def _distance(worlds: Array, joint: int, foot: int, tip: Array) -> float:
+    """Metres, the greatest distance of a foot from a tip (3,) in the frame of a joint, in worlds (F, J, 4, 4)."""
+    ends = worlds[:, joint, :3, :3] @ tip + worlds[:, joint, :3, 3]
+    return float(np.linalg.norm(worlds[:, foot, :3, 3] - ends, axis=1).max(initial=0.0))
 
 
 def _worlds_between(rig: DirectRig, model: PerformanceModel) -> Array:

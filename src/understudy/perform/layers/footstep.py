@@ -105,7 +105,6 @@ class FootstepSettings:
     max_hover_seconds: float = 0.8  # longest time up, for a foot that still moves
 
 
-
 SETTINGS = FootstepSettings()
 
 

@@ -183,7 +183,7 @@ def _choose(planner: Planner, state: PerformerState, segment: ChooseBranch) -> P
     others = np.flatnonzero(away > min(segment.radius, 0.999 * away.max()))
     target = segment.points[random.choice(others if len(others) else len(segment.points))]
     hold = HoldSegment(target, segment.radius, planner.frames(segment.hover * random.uniform(0.6, 1.4)))
-    segments = (*planner.plan_route(source.label, source.x, source.label, target), hold, segment)
+    segments = (*planner.routes.plan(source.label, source.x, source.label, target), hold, segment)
     source = replace(source, plan=segments, cursor=0)
     return replace(state, sources=(source, *state.sources[1:]), choices=state.choices + 1)
 

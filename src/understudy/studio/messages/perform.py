@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from understudy.studio.messages.message import Event, Range, Request
 from understudy.studio.messages.shell import Id, Name, Seconds
 
-Word = Literal["move", "idle", "transition", "play", "mix", "look"]
+Word = Literal["move", "idle", "transition", "play", "mix", "look", "go", "turn"]
 Text = Annotated[str, Range(longest=200_000)]
 Unit = Annotated[float, Range(least=0.0, most=1.0)]
 Names = Annotated[tuple[Name, ...], Range(longest=100)]
@@ -59,6 +59,8 @@ class GiveCommand(Request):
     hover: Seconds | None = None
     path: Literal["graph", "straight"] | None = None
     at: Name | tuple[float, float, float] | None = None
+    speed: Annotated[float, Range(least=0.0, most=1000.0)] | None = None  # metres a second
+    heading: Annotated[float, Range(least=-360.0, most=360.0)] | None = None  # degrees about +Y from +Z
 
 
 @dataclass(frozen=True)
@@ -182,6 +184,8 @@ class PerformanceStatus(Event):
     liveliness: float
     stillness: float
     gaze: float | None  # None if the character has neither eyes nor a head to look with
+    speed: float  # metres a second over the ground
+    max_speed: float | None  # metres a second that `go` reaches; None if no clip walks, or it is not known yet
     events: tuple[PerformanceLogEntry, ...]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,10 @@ _LEARNING: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()  # ids of 
 
 @handles_request(perform.Learn)
 async def learn(session: Session, request: perform.Learn) -> perform.LearningStarted:
-    """Train in the background; then the model is in the project, and performs if its character is on stage."""
+    """Train in the background; then the model is in the project, and performs if its character is on stage.
+
+    A draft, whose spaces are not learned yet, performs at once and is taken over from without a jump.
+    """
     entry = session.document.character(request.character)
     if entry is None:
         raise InvalidInput(f"there is no character {request.character!r}")
@@ -42,11 +46,16 @@ async def learn(session: Session, request: perform.Learn) -> perform.LearningSta
     if entry.id in _LEARNING.setdefault(session, set()):
         raise InvalidInput(f"{entry.name} is being learned already; wait for it, or cancel it first")
     task = learning.learning_task(session, entry, request.labels)
-    job = session.jobs.run(
-        f"learn {name}", lambda progress, cancelled: learning.fit_in_process(task, name, progress, cancelled), "learn"
-    )
+    loop = asyncio.get_running_loop()
+
+    def fit(progress: learning.Progress, cancelled: Callable[[], bool]) -> ModelEntry:
+        draft = learning.fit_draft(task, f"{name} (draft)", cancelled)
+        asyncio.run_coroutine_threadsafe(_show_model(session, draft), loop).result()
+        return learning.fit_in_process(task, name, progress, cancelled)
+
+    job = session.jobs.run(f"learn {name}", fit, "learn")
     _LEARNING[session].add(entry.id)
-    after = asyncio.get_running_loop().create_task(_adopt(session, job, entry.id))
+    after = loop.create_task(_adopt(session, job, entry.id))
     _TASKS.add(after)  # asyncio keeps only a weak reference
     after.add_done_callback(_TASKS.discard)
     return perform.LearningStarted(job.id)
@@ -54,17 +63,26 @@ async def learn(session: Session, request: perform.Learn) -> perform.LearningSta
 
 async def _adopt(session: Session, job: Job, character: str) -> None:
     try:
-        model: ModelEntry = await job.result()
-        if session.document.character(character) is None:
-            return
-        session.change(with_model(session.document, model), f"learn {model.name}")
-        if session.document.stage.character == character:
-            await session.show(character, "model", model.id)
+        await _show_model(session, await job.result())
     except UnderstudyError as error:
         if job.state == "done":
             session.emit(Notice("error", str(error), "The model is in the project; perform it from the library."))
     finally:
         _LEARNING[session].discard(character)
+
+
+async def _show_model(session: Session, model: ModelEntry) -> None:
+    """Put a model into the document, for its draft where that is there, and on stage if its character is."""
+    if session.document.character(model.character) is None:
+        return
+    models, running = models_of(session), session.source
+    models.forget({entry.id for entry in session.document.models if entry.id != model.id})
+    session.change(with_model(session.document, model), f"learn {model.name}")
+    if isinstance(running, LiveSource) and session.document.stage.drives == model.id:
+        performer = await asyncio.to_thread(models.performer, session.document, model.id)
+        await asyncio.to_thread(running.take_over, models.open_model(session.document, model.id), performer)
+    elif session.document.stage.character == model.character:
+        await session.show(model.character, "model", model.id)
 
 
 @handles_request(perform.Perform)

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -48,6 +48,12 @@ def learning_task(
     target = session.project.place("models", f"{new_id()}{MODEL_SUFFIX}")
     kept = session.folder / LEARNING_FOLDER / entry.id
     return LearningTask(str(session.folder), to_plain(saved), entry.id, labels, str(target), str(kept), iterations)
+
+
+def fit_draft(task: LearningTask, name: str, cancelled: Callable[[], bool]) -> ModelEntry:
+    """The same model with spaces that are not learned: it plays and changes, within seconds. It blocks."""
+    draft = replace(task, iterations=0, kept=f"{task.kept}-draft")
+    return fit_in_process(draft, name, lambda *_: None, cancelled)
 
 
 def fit_in_process(task: LearningTask, name: str, progress: Progress, cancelled: Callable[[], bool]) -> ModelEntry:

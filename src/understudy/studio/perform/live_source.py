@@ -15,6 +15,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import hypot
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -82,6 +83,7 @@ class LiveSource:
         self.doing = ""  # description of the last command
         self.watch: Callable[[LiveSource], None] | None = None  # called after every step
         self.gaze = 1.0  # 0: straight ahead, 1: at the target of `look`
+        self.max_speed: float | None = None  # metres a second that `go` reaches; known when it is prepared
         self._pointer: str | Place | None = None
         self._runs, self._left = 0, 0.0
         self._costs: deque[float] = deque(maxlen=COST_WINDOW_FRAMES)
@@ -139,6 +141,18 @@ class LiveSource:
     def prepare(self) -> None:
         """Prepare the performer for all commands. It takes seconds: call it in a thread."""
         self.performer.prepare()
+        try:
+            self.max_speed = self.performer.planner.locomotion.max_speed
+        except InvalidInput:  # no clip walks
+            self.max_speed = None
+
+    def take_over(self, opened: ModelWithCharacter, performer: Performer) -> None:
+        """Go on with another model of the same clips, without a jump: the learned one, after its draft."""
+        performer.prepare()
+        with self._lock:
+            self.state = performer.take_over(self.state)
+            self.opened, self.performer = opened, performer
+            self.repertoire = ModelVocabulary.from_model(opened.model)
 
     def seek(self, time: float) -> None:
         """Ignored: a performance cannot be scrubbed."""
@@ -311,6 +325,8 @@ def performance_report(source: LiveSource, model: str) -> PerformanceStatus:
         liveliness=dials.liveliness_to,
         stillness=dials.stillness_to,
         gaze=source.gaze if source.has_gaze else None,
+        speed=round(hypot(*source.state.travel[:2]), 3),
+        max_speed=source.max_speed if source.max_speed is None else round(source.max_speed, 3),
         events=tuple(_log_entry(beat) for beat in source.take_events()),
     )
 

@@ -186,5 +186,5 @@ def copy_into_project(session: Session, path: str | Path, character: str, name: 
 
 
 def with_model(document: Document, entry: ModelEntry) -> Document:
-    """The document with one more model."""
-    return replace(document, models=(*document.models, entry))
+    """The document with one more model, which replaces one of its id."""
+    return replace(document, models=(*(model for model in document.models if model.id != entry.id), entry))
