@@ -376,7 +376,7 @@ def _switch_mode(
     velocity = ((shown[0] - foot.shown[0]) / dt, (shown[1] - foot.shown[1]) / dt)
     error = hypot(shown[0] - seen.place[0], shown[1] - seen.place[1])
     if foot.mode == FOOT_DOWN:
-        if seen.stands < SETTINGS.stand_probability_off:
+        if seen.stands < SETTINGS.stand_probability_off or not seen.may_stand:
             lasts = _release_seconds(foot, seen, error, velocity, size, dt)
             return _release_foot(foot, seen, shown, velocity, FOOT_FREE, lasts, time, dt)
         far = error > SETTINGS.max_error_ratio * size or (
