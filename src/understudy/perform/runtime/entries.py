@@ -147,18 +147,19 @@ class MotionEntries:
             self._points[key] = EntryPoints.from_pieces(self.looks, (cycle.clip,), [features], [np.arange(count)])
         return self._points[key]
 
-    def of_act(self, segment: Segment, features: Array) -> EntryPoints:
-        """The first quarter of an act's features (n, E) at the rate of the clips."""
-        count = max(1, round(ACT_ENTRY_SHARE * len(features)))
-        return EntryPoints.from_pieces(self.looks, (segment.clip,), [features], [np.arange(count)])
+    def of_clip(self, segment: Segment, behaviour: Behaviour, speed: float, joins: bool) -> EntryPoints:
+        """A clip's range at a speed: its first frame alone, or with `joins` its first quarter."""
+        key = (f"{segment.clip}@{behaviour.start}:{behaviour.stop}", str(joins), speed)
+        if key not in self._points:
+            label, _ = self.model.clip(segment.clip)
+            features = clip_features(self.model.space(label), segment, behaviour, speed, self.model.rate)
+            count = max(1, round(ACT_ENTRY_SHARE * len(features))) if joins else 1
+            self._points[key] = EntryPoints.from_pieces(self.looks, (segment.clip,), [features], [np.arange(count)])
+        return self._points[key]
 
     def of_pose(self, features: Array) -> EntryPoints:
         """One pose (E,), held."""
         return EntryPoints.from_pieces(self.looks, ("",), [features[None]], [np.zeros(1, np.int64)])
-
-    def of_start(self, segment: Segment, features: Array) -> EntryPoints:
-        """The first of features (n, E) alone."""
-        return EntryPoints.from_pieces(self.looks, (segment.clip,), [features], [np.zeros(1, np.int64)])
 
     def of_label(self, label: str) -> EntryPoints:
         """The frames of all clips of a label that show it and are followed by a rest."""
@@ -236,7 +237,7 @@ class JointJudge:
 
     def __init__(self, rig: DirectRig, model: PerformanceModel) -> None:
         self.rig, self.model = rig, model
-        self._own: dict[int, tuple[Array, Array]] = {}
+        self._own: dict[int, tuple[Array, Array]] = {}  # of features that are kept by `MotionEntries` anyway
 
     def places(self, features: Array) -> Array:
         """(n, J, 3) joints of the skin of features (n, E), on the spot."""
@@ -246,6 +247,8 @@ class JointJudge:
     def own_accelerations(self, features: Array) -> Array:
         """(J,) the largest accelerations of the joints in consecutive features (n, E), a second squared."""
         key = id(features)
+        if len(features) < 3:
+            return np.zeros(len(self.rig.character.joints))
         if key not in self._own:
             turns = np.linalg.norm(np.diff(self.places(features.astype(np.float64)), 2, axis=0), axis=-1)
             self._own[key] = (features, turns.max(axis=0, initial=0.0) * self.model.rate**2)
@@ -263,34 +266,37 @@ class JointJudge:
         """The best of some changes, each with its duration or one of the next two.
 
         `poses` and `rates` (S, E) are the features of the departures, `left` (n, E) those of the motion that is left.
+        A change costs at least what it does by looks, so most are not posed at all.
         """
-        rate = self.model.rate
-        tried, motions = [], []
+        tried = []
         for change in changes:
             first = limits.durations.index(change.seconds)
-            piece, frame = entries.piece(change.frame)
-            x0 = poses[change.departure] - piece[frame]
-            following = piece[min(frame + 1, len(piece) - 1)]
-            v0 = rates[change.departure] - (following - piece[frame]) * rate
             for seconds in limits.durations[first : first + 3]:
-                length = int(np.ceil(seconds * rate)) + SETTLED_FRAMES
-                h0, h1 = decay_shapes(np.arange(length) / (rate * seconds))
-                target = piece[np.minimum(frame + np.arange(length), len(piece) - 1)]
-                before = poses[change.departure] - rates[change.departure] / rate
-                motions.append(np.concatenate([before[None], target + np.outer(h0, x0) + np.outer(h1 * seconds, v0)]))
                 tried.append(replace(change, seconds=seconds, cost=change.cost + seconds - change.seconds))
-        places = self.places(np.concatenate(motions))
         own = np.max(
             [self.own_accelerations(piece) for piece in (*entries.pieces, *(() if left is None else (left,)))], 0
         )
         own = np.maximum(own, max(CALM_JOINT_RATIO * float(own.max()), 1e-9))
-        best, first = None, 0
-        for change, motion in zip(tried, motions):
-            turns = np.diff(places[first : first + len(motion)], 2, axis=0)
-            first += len(motion)
-            peak = float((np.linalg.norm(turns, axis=-1).max(axis=0) * rate**2 / own).max())
+        best: Change | None = None
+        for change in sorted(tried, key=lambda change: change.cost):
+            if best is not None and change.cost >= best.cost:
+                break
+            motion = self._motion(change, poses[change.departure], rates[change.departure], entries)
+            turns = np.diff(self.places(motion), 2, axis=0)
+            peak = float((np.sqrt(np.square(turns).sum(axis=-1).max(axis=0)) * self.model.rate**2 / own).max())
             cost = change.cost + JOINT_HARSHNESS_SECONDS * max(0.0, peak - 1.0) ** 2
             if best is None or cost < best.cost:
                 best = replace(change, peak=peak, cost=cost)
         assert best is not None
         return best
+
+    def _motion(self, change: Change, pose: Array, velocity: Array, entries: EntryPoints) -> Array:
+        """(n, E) the frame before a change from a pose (E,) with its velocity (E,), and all frames of its blend."""
+        rate = self.model.rate
+        piece, frame = entries.piece(change.frame)
+        length = int(np.ceil(change.seconds * rate)) + SETTLED_FRAMES
+        target = piece[np.minimum(frame + np.arange(max(length, 2)), len(piece) - 1)]
+        h0, h1 = decay_shapes(np.arange(len(target)) / (rate * change.seconds))
+        x0, v0 = pose - target[0], velocity - (target[1] - target[0]) * rate
+        blend = target + h0[:, None] * x0 + (change.seconds * h1)[:, None] * v0
+        return np.concatenate([(pose - velocity / rate)[None], blend])

@@ -34,7 +34,6 @@ from understudy.perform.runtime.entries import (
     EntryPoints,
     JointJudge,
     MotionEntries,
-    clip_features,
     clip_times,
 )
 from understudy.perform.runtime.forces import MotionConstants
@@ -198,8 +197,7 @@ class Planner:
             space = self.model.space(label)
             speed = behaviour.speed
             replay = self._replay(space, clip, behaviour, speed)
-            features = clip_features(space, clip, behaviour, speed, self.model.rate)
-            entries = self.entries.of_act(clip, features)
+            entries = self.entries.of_clip(clip, behaviour, speed, joins=True)
             return self._enter_replay(state, label, replay, entries, limits, self._after_act(state, replay, behaviour))
         if behaviour.kind == HOVER:
             return self._enter_hover(state, label, limits)
@@ -486,9 +484,7 @@ class Planner:
             return (*self._enter(state, goal, change, self._entry_phase(segment, change)), segment), None
         piece = behaviour if whole else replace(behaviour, start=start, stop=stop)
         replay = replace(self._replay(space, clip, piece, speed), loop=command.loop)
-        features = clip_features(space, clip, piece, speed, self.model.rate)
-        joins = whole and behaviour.kind == ACT
-        entries = (self.entries.of_act if joins else self.entries.of_start)(clip, features)
+        entries = self.entries.of_clip(clip, piece, speed, joins=whole and behaviour.kind == ACT)
         following: tuple[PlanSegment, ...] = (EnterMotion(goal, None), self.hold(goal, replay.latents[-1]))
         if behaviour.kind != HOVER:
             following = self._after_act(state, replay, behaviour)
