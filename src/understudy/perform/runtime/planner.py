@@ -250,11 +250,23 @@ class Planner:
         assert isinstance(replay, ReplayClip) and isinstance(following, ReturnMotion)
         left = (len(replay.features) - 1 - source.cursor) / self.rate
         limits = replace(ChangeLimits.of_urgency(urgency), longest_wait=left)
-        change, _ = self.find_change(state, following.label, segment, limits)
+        if isinstance(segment, RideCycle) and segment.clip == replay.clip:
+            change = self._continue_cycle(state, segment)
+        else:
+            change, _ = self.find_change(state, following.label, segment, limits)
         phase = self._entry_phase(segment, change)
         entering = self._enter(state, following.label, change, phase)[-1:]
         plan = (replay, *entering, *source.plan[2:])
         return replace(state, sources=(replace(source, plan=plan), *state.sources[1:]))
+
+    def _continue_cycle(self, state: PerformerState, segment: RideCycle) -> Change:
+        """Ride on where the replay of the same clip is: at the frame that is most like it, by pose and velocity."""
+        looks, motion = self.entries.looks, self.entries.of_cycle(self.cycle(segment.clip), segment.speed).motion
+        pose, rate = looks.of(state.features), looks.rates_of(state.rate)
+        steps = motion.steps[motion.entries] * looks.rate
+        away = np.square(motion.looks[motion.entries] - pose).sum(axis=1)
+        away += MIN_BLEND_SECONDS**2 * np.square(steps - rate).sum(axis=1)
+        return Change(int(motion.entries[away.argmin()]), 0.0, MIN_BLEND_SECONDS, 0.0, MIN_BLEND_SECONDS)
 
     def _search(self, state: PerformerState, entries: EntryPoints, limits: ChangeLimits) -> Change:
         poses, rates, waits, own, left = self._departures(state, limits.longest_wait)
