@@ -12,7 +12,7 @@ from understudy.checks import Array
 from understudy.perform.behaviours import CYCLE, Behaviour
 from understudy.perform.commands import Transition
 from understudy.perform.library import ClipLibrary
-from understudy.perform.runtime.changes import SHORTLIST, Change, ChangeLimits, find_changes
+from understudy.perform.runtime.changes import SHORTLISTED_CHANGES, Change, ChangeLimits, find_changes
 from understudy.perform.runtime.entries import CALM_JOINT_RATIO
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.training import FitSettings, fit_library
@@ -77,6 +77,6 @@ def test_the_judged_peak_is_what_the_joints_show(performer: Performer, frames: i
 @pytest.mark.parametrize("frames", [12, 31])
 def test_the_joints_choose_from_the_shortlist(performer: Performer, frames: int) -> None:
     change, shortlist, _, _ = chosen_change(performer, frames)
-    assert 1 < len(shortlist) <= SHORTLIST
+    assert 1 < len(shortlist) <= SHORTLISTED_CHANGES
     assert change.frame in {other.frame for other in shortlist}
     assert change.cost >= min(other.cost for other in shortlist) - 1e-9

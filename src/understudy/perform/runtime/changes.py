@@ -34,7 +34,7 @@ LOOK_VARIANCE = 0.999  # of the clips that the space of looks keeps
 MIN_LIBRARY_RATIO = 0.1  # of the library's accelerations: a budget that two motions at rest still have
 POSE_SECONDS = (0.1, 0.3)  # that a difference of velocity counts as a difference of pose when candidates are ranked
 CANDIDATES_PER_RANKING = 24
-SHORTLIST = 4  # changes that are best by looks, among which joints decide
+SHORTLISTED_CHANGES = 4  # changes that are best by looks, among which joints decide
 SETTLED_FRAMES = 2  # after a blend whose accelerations still count
 ACCELERATION_PERCENTILE = 99.0
 DEFAULT_URGENCY = 0.5
@@ -206,7 +206,7 @@ def find_changes(
         limits: Budget, durations and waits.
 
     Returns:
-        At most `SHORTLIST` changes, each of another departure or frame.
+        At most `SHORTLISTED_CHANGES` changes, each of another departure or frame.
     """
     from understudy.perform.runtime import particle_kernels
 
@@ -218,7 +218,7 @@ def find_changes(
     candidates = _rank(motion, departures, space.rate)
     shapes, lengths = _second_differences(limits.durations, frame)
     budget = limits.budget_ratio * usual * frame**2
-    best = np.full((SHORTLIST, 5), np.inf)
+    best = np.full((SHORTLISTED_CHANGES, 5), np.inf)
     arrays = (motion.looks, motion.steps, motion.turns, motion.squares, candidates, shapes)
     durations = np.array(limits.durations)
     particle_kernels.search_changes(departures, waits, *arrays, durations, lengths, budget, HARSHNESS_SECONDS, best)
