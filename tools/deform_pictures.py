@@ -15,7 +15,7 @@ from PIL import Image
 
 from understudy.checks import Array
 from understudy.cli.deform import HEAT_MAP_PIXELS, heat_maps
-from understudy.deform.comparison import compare
+from understudy.deform.comparison import compare_skins
 from understudy.deform.deformer import method_class
 from understudy.deform.ground_truth.arm import solve_arm
 from understudy.render import open_renderer
@@ -32,7 +32,7 @@ HEAT_SCALE_M = 0.02  # metres of error that are yellow in the picture of the gro
 def main() -> None:
     """Draw both pictures."""
     arm = solve_arm()
-    maps = heat_maps(compare(arm, METHODS), AZIMUTH_RAD, quiet=True)
+    maps = heat_maps(compare_skins(arm, METHODS), AZIMUTH_RAD, quiet=True)
     write_grid([np.asarray(Image.open(io.BytesIO(maps[name])).convert("RGB")) for name in METHODS], "deform_worst")
     posed = solve_arm(np.radians(TRUTH_ANGLES_DEGREES))
     linear = method_class("linear").fit(arm).deform(posed.transforms)

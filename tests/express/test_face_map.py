@@ -88,7 +88,7 @@ def test_a_map_survives_its_file(tmp_path: Path) -> None:
     [
         ("jawOpen = 3", "a shape, or shapes with weights"),
         ('jawOpen = "gape"', "has no shape 'gape'; available: 'brow_a', 'lip_b', 'wink_c'"),
-        ("jawOpen = ", "is no TOML"),
+        ("jawOpen = ", "is not TOML"),
         ("# nothing", "maps no source"),
     ],
 )

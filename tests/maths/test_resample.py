@@ -99,3 +99,13 @@ def test_ends_hold_and_bad_input_is_named():
         resample.sample(values, 10.0, [0.0], "spline")
     with pytest.raises(InvalidInput, match="new_rate"):
         resample.resample(values, 10.0, 0.0)
+
+
+def test_smoothstep_rises_from_zero_to_one_without_a_kink():
+    x = np.linspace(-2.0, 3.0, 5001)
+    for low, high in ((0.0, 1.0), (-0.5, 2.0), (1.0, 0.0)):
+        y = resample.smoothstep(low, high, x)
+        assert y.min() == 0.0 and y.max() == 1.0 and resample.smoothstep(low, high, np.array(0.5 * (low + high))) == 0.5
+        np.testing.assert_allclose(y + resample.smoothstep(high, low, x), 1.0, atol=1e-12)
+        slope = np.diff(y) / np.diff(x)
+        assert np.abs(np.diff(slope)).max() < 0.02, "the slope itself is continuous"

@@ -9,13 +9,6 @@ from numpy.typing import ArrayLike
 
 from understudy.character import kinematics
 from understudy.character.body import ik
-from understudy.character.body.ik import (
-    HINGE_ROUNDS,
-    MIN_HINGE_EFFECT_RATIO,
-    STRAIGHT_REACH_RATIO,
-    STRAIGHT_SLACK_RATIO,
-    WRONG_BEND_BLEND_RAD,
-)
 from understudy.character.body.ik_kernels import (
     FIRST_DAMPING,
     MAX_DAMPING,
@@ -25,6 +18,13 @@ from understudy.character.body.ik_kernels import (
     WARM_DAMPING,
 )
 from understudy.character.body.joint_limits import ROTATION, TRANSLATION
+from understudy.character.body.limbs import (
+    HINGE_ROUNDS,
+    MIN_HINGE_EFFECT_RATIO,
+    STRAIGHT_REACH_RATIO,
+    STRAIGHT_SLACK_RATIO,
+    WRONG_BEND_BLEND_RAD,
+)
 from understudy.character.skinning import blend_shapes, dual_quaternion, layered, linear
 from understudy.character.skinning.blend_shapes import FLOATS_PER_SHAPE_BLOCK, ShapeBlocks
 from understudy.character.skinning.layered import VERTICES_PER_BLOCK, FrameBlock, LatticeBend, VertexBlocks

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from understudy.cli import farm
 from understudy.errors import InvalidInput, UnderstudyError, Unsupported
 from understudy.perform.pose_model import is_model
 
@@ -225,14 +224,18 @@ def flatten_layers(asset: Asset, kind: str, quiet: bool) -> Asset:
 
 def write_asset(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
     """Write an asset, or for npz its baked frames; returns notes of what the format could not hold."""
-    from understudy.deform import playable
-
     kind = target_ending(target, ending)
     if target != "-" and ending:
         Path(target).parent.mkdir(parents=True, exist_ok=True)
     with output_file(target, kind) as path:
         if kind != ".npz":
-            return playable.write(asset, path)
+            if any(character.deformer for character in asset.characters):
+                from understudy.deform import playable
+
+                return playable.write(asset, path)
+            from understudy import formats
+
+            return formats.write(asset, path)
         from understudy.character.rig import bake
         from understudy.formats import npz
 
@@ -298,6 +301,8 @@ class InputJobs:
 
         `asked` says that the user gave the ending with --to; an OUT without an ending is then a new folder.
         """
+        from understudy.cli import farm
+
         if (job := farm.current_job()) is not None:
             return cls((job.pair,), many=True)
         paths = inputs(input)
@@ -323,6 +328,8 @@ class InputJobs:
 
         A folder is a farm: see `cli/farm.py`.
         """
+        from understudy.cli import farm
+
         if (job := farm.current_job()) is not None:
             job.row = work(*job.pair)
             return

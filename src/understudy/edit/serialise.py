@@ -93,19 +93,6 @@ def edit_from_data(data: Any) -> Edit:
     return edit
 
 
-def move_data(move: MovePoint) -> dict[str, Any]:
-    """A move as plain data."""
-    return _to_plain(move)
-
-
-def move_from_data(data: Any) -> MovePoint:
-    """The move of `move_data`, checked."""
-    move = _convert(_from_plain, data, "a move")
-    if not isinstance(move, MovePoint):
-        raise InvalidInput(f"a move is expected, but {type(move).__name__} is given")
-    return move
-
-
 def same_curves(one: Curves, other: Curves) -> bool:
     """Whether two animations are equal to the last bit."""
     if one is other:

@@ -15,14 +15,13 @@ where the shapes move the mesh.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from understudy import files
+from understudy import files, schema
 from understudy.character import Character
 from understudy.character.asset import ShapeBind
 from understudy.checks import Array
@@ -235,15 +234,12 @@ def find_face_map(character: Character) -> FaceMap:
 
 def read_face_map(path: str | Path, character: Character) -> FaceMap:
     """The map of a TOML file: `jawOpen = "ah"` or `anger = { brows = 1.0, "Face/ah" = 0.25 }`, checked."""
-    try:
-        table = tomllib.loads(files.read_text(path, MAX_MAP_BYTES))
-    except tomllib.TOMLDecodeError as error:
-        raise BadFile(path, f"is no TOML: {error}") from None
+    table = schema.parse_toml(files.read_text(path, MAX_MAP_BYTES), str(path), MAX_MAP_BYTES)
     targets: dict[str, tuple[ShapeBind, ...]] = {}
     for key, value in table.items():
         source = canonical_name(key) or key
         shapes = {value: 1.0} if isinstance(value, str) else value
-        if not isinstance(shapes, dict) or not all(isinstance(weight, int | float) for weight in shapes.values()):
+        if not isinstance(shapes, dict) or not all(map(schema.is_number, shapes.values())):
             raise BadFile(path, f'a shape, or shapes with weights as {{ "shape" = 0.5 }}, was expected for {key!r}')
         binds = []
         for name, weight in shapes.items():

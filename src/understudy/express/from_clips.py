@@ -27,6 +27,7 @@ from understudy.errors import InvalidInput
 from understudy.express.sequence import ExpressionSequence
 from understudy.formats.arkit_names import canonical_name
 from understudy.maths import euler, quaternion
+from understudy.maths.resample import smoothstep
 
 MAX_BLINK_SECONDS = 0.5  # seconds from open to open: a blink of 0.3 s with slow lids, and its ends
 LID_SHAPES = ("eyeBlinkLeft", "eyeBlinkRight")
@@ -162,18 +163,12 @@ def _cut_around_peak(values: Array, rest: Array, rate: float) -> tuple[Array, in
     )
     piece = values[first : last + 1]
     frames = np.arange(first, last + 1)
-    rise = _ease((frames - first) / max(min(FADE_IN_SECONDS * rate, apex - first), 1.0))
-    fall = _ease((last - frames) / max(min(FADE_OUT_SECONDS * rate, last - apex), 1.0))
+    rise = smoothstep(0.0, 1.0, (frames - first) / max(min(FADE_IN_SECONDS * rate, apex - first), 1.0))
+    fall = smoothstep(0.0, 1.0, (last - frames) / max(min(FADE_OUT_SECONDS * rate, last - apex), 1.0))
     faded = rest + (rise * fall)[:, None] * (piece - rest)
     lead = max(2 - (apex - first), 0)  # a peak in the very first frames still needs a neutral before it
     faded = np.concatenate([np.tile(rest, (lead, 1)), faded])
     return faded, apex - first + lead, f"a piece of {len(faded) / rate:.1f} s"
-
-
-def _ease(x: Array) -> Array:
-    x = np.clip(x, 0.0, 1.0)
-    eased: Array = x * x * (3.0 - 2.0 * x)
-    return eased
 
 
 def lid_columns(channels: Channels) -> Array:

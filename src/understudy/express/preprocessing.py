@@ -32,6 +32,7 @@ from understudy.express.landmark_filters import (
 from understudy.express.sequence import ExpressionSequence, check_alike, farthest_frame
 from understudy.express.sigmoid import fit_sigmoids
 from understudy.maths import resample
+from understudy.maths.resample import smoothstep
 
 # Share of a curve's variation that its sigmoid explains: from the first on some is blended in, from the second on all.
 NO_BLEND_R2, FULL_BLEND_R2 = 0.9, 0.99
@@ -173,7 +174,7 @@ def append_return(sequence: ExpressionSequence, neutral: float = NEUTRAL_DISTANC
     below = np.minimum(position.astype(int), nearest - 1)
     part = (position - below)[:, None, None]
     reverse = (1 - part) * onset[below] + part * onset[below + 1]
-    back = reverse + (left * left * (3 - 2 * left))[:, None, None] * gap
+    back = reverse + smoothstep(0.0, 1.0, left)[:, None, None] * gap
     where = "at its peak" if sequence.peak >= len(points) - 2 else "before it is neutral again"
     note = f"sequence {sequence.name!r} ends {where}: its onset, reversed, was appended ({frames} frames)"
     return sequence.with_fields(points=np.concatenate([points, back]), notes=(*sequence.notes, note))

@@ -160,3 +160,9 @@ def gaussian_smooth(values: Array, deviation: float) -> Array:
     weights = np.exp(-0.5 * np.square(np.arange(-reach, reach + 1) / deviation))
     padded = np.pad(values, ((reach, reach), (0, 0)), mode="reflect", reflect_type="odd")
     return np.stack([np.convolve(column, weights / weights.sum(), "valid") for column in padded.T], axis=1)
+
+
+def smoothstep(low: float, high: float, x: Array) -> Array:
+    """0 below `low`, 1 above `high`, smooth between; `low` may be the larger one. (...) -> (...)"""
+    t = np.clip((x - low) / (high - low), 0.0, 1.0)
+    return np.asarray(t * t * (3.0 - 2.0 * t))

@@ -6,12 +6,11 @@
   by row, for 6 to 90 unknowns. A matrix that should be positive definite may not be, by rounding or because its data
   does not determine some of x. With a smallest pivot `least` of 0 there is no solution then; above 0 a pivot below it
   is raised to it, as if that unknown were held by something stiff, and the solution is exact where none was raised.
-- `solve_banded`: `cholesky.solve_banded`.
-- `solve_box_qp_rows`: `box_qp.solve_box_qp`, one right side after the other, with nothing allocated inside.
+- `solve_box_qp_rows`: `solvers.solve_box_qp`, one right side after the other, with nothing allocated inside.
 - `scalar_exp`: exp for compiled loops that are to be vectorised, which a call of the C library's prevents. exp(x) = 2^n
   exp(r) with n = round(x / ln 2) and |r| <= ln 2 / 2, where the Taylor series of degree 12 is exact to half a unit of
   the last place (r^13 / 13! = 2e-16). Three times the speed of `math.exp` in a loop over an array.
-- `quaternion_from_matrix` and other operations on single quaternions x, y, z, w.
+- `quaternion_from_matrix`: quaternions x, y, z, w of rotation matrices.
 """
 
 from __future__ import annotations
@@ -109,41 +108,6 @@ def pivot_root(pivot: float, least: float) -> float:
     if least == 0.0:
         return math.sqrt(pivot) if pivot > 0.0 else 0.0
     return math.sqrt(least) if pivot < least else math.sqrt(pivot)
-
-
-@compile_kernel(nogil=True, fastmath=FASTMATH_FLAGS | {"reassoc"}, error_model="numpy")
-def solve_banded(bands: Array, b: Array) -> bool:
-    """Solve A x = b by Cholesky, in place of both; A upper banded (u + 1, n). False where A is not positive definite.
-
-    LAPACK's is made for wide bands and many threads; waking those takes longer than these few million products.
-    """
-    top, n = bands.shape[0] - 1, bands.shape[1]
-    # lower[j, d] = L[j, j - d]: rows of the factor, each in one stretch of memory
-    lower = np.zeros((n, top + 1))
-    for j in range(n):
-        reach = min(top, j)
-        for d in range(reach, -1, -1):
-            i = j - d
-            total = bands[top - d, j]
-            shared = min(top - d, i)
-            for e in range(1, shared + 1):
-                total -= lower[j, d + e] * lower[i, e]
-            if d == 0:
-                if not total > 0.0:
-                    return False
-                lower[j, 0] = np.sqrt(total)
-            else:
-                lower[j, d] = total / lower[i, 0]
-    for j in range(n):
-        total = b[j]
-        for d in range(1, min(top, j) + 1):
-            total -= lower[j, d] * b[j - d]
-        b[j] = total / lower[j, 0]
-    for j in range(n - 1, -1, -1):
-        b[j] /= lower[j, 0]
-        for d in range(1, min(top, j) + 1):
-            b[j - d] -= lower[j, d] * b[j]
-    return True
 
 
 @compile_kernel()
@@ -273,39 +237,3 @@ def quaternion_from_matrix(m: Array, out: Array) -> None:
         size = math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
         for i in range(4):
             q[i] /= size
-
-
-@compile_kernel(nogil=True, fastmath=FASTMATH_FLAGS, error_model="numpy")
-def multiply_quaternions(a: Array, b: Array, out: Array) -> None:
-    """out = a b, quaternions x, y, z, w; out may be neither."""
-    out[0] = a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1]
-    out[1] = a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0]
-    out[2] = a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3]
-    out[3] = a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2]
-
-
-@compile_kernel(nogil=True, fastmath=FASTMATH_FLAGS, error_model="numpy")
-def rotate_vector_signed(q: Array, v: Array, back: float, out: Array) -> None:
-    """out = q v q*, or with back = -1 q* v q; out may not be v."""
-    x, y, z, w = back * q[0], back * q[1], back * q[2], q[3]
-    a, b, c = 2.0 * (y * v[2] - z * v[1]), 2.0 * (z * v[0] - x * v[2]), 2.0 * (x * v[1] - y * v[0])
-    out[0] = v[0] + w * a + y * c - z * b
-    out[1] = v[1] + w * b + z * a - x * c
-    out[2] = v[2] + w * c + x * b - y * a
-
-
-@compile_kernel(nogil=True, fastmath=FASTMATH_FLAGS, error_model="numpy")
-def quaternion_exp(v: Array, out: Array) -> None:
-    """The quaternion of a rotation vector."""
-    a = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-    s = 0.5 - a * a / 48.0 if a < 1e-4 else math.sin(0.5 * a) / a
-    out[0], out[1], out[2], out[3] = s * v[0], s * v[1], s * v[2], math.cos(0.5 * a)
-
-
-@compile_kernel(nogil=True, fastmath=FASTMATH_FLAGS, error_model="numpy")
-def quaternion_log(q: Array, out: Array) -> None:
-    """The rotation vector of a quaternion, the shorter way round."""
-    sign = 1.0 if q[3] >= 0.0 else -1.0
-    s = math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2])
-    factor = 2.0 * sign if s < 1e-9 else sign * 2.0 * math.atan2(s, sign * q[3]) / s
-    out[0], out[1], out[2] = factor * q[0], factor * q[1], factor * q[2]

@@ -1,4 +1,4 @@
-"""Small solvers: Cholesky factors in place, banded equations, least squares within bounds.
+"""Small solvers: Cholesky factors in place, least squares within bounds.
 
 **Cholesky, in place and without the interpreter's lock.** SciPy's own wrappers of `potrf` and `potri` keep the lock, so
 that models trained in threads would wait for each other. The functions behind them are called by their addresses:
@@ -76,12 +76,6 @@ def _function(name: str) -> Callable[..., Any] | None:
         return None
     kind = ctypes.CFUNCTYPE(None, ctypes.c_char_p, *[ctypes.c_void_p] * 4)
     return kind(get_pointer(capsule, signature))
-
-
-def solve_banded(bands: Array, b: Array) -> Array | None:
-    """x with A x = b (n,) for the upper banded A (u + 1, n), or None where A is not positive definite."""
-    x = b.copy()
-    return x if jit.kernels("understudy.maths.scalar_kernels").solve_banded(bands, x) else None
 
 
 def solve_box_qp(h: Array, b: Array, low: Array, high: Array, start: Array | None = None) -> Array:

@@ -39,6 +39,7 @@ from understudy.character.body.contacts import runs
 from understudy.character.body.feet import Foot, find_feet
 from understudy.character.rig import DirectRig, PosedRig
 from understudy.checks import Array
+from understudy.maths.resample import smoothstep
 
 if TYPE_CHECKING:
     from understudy.perform.features.encoder import PoseEncoder
@@ -352,7 +353,7 @@ def foot_paths(
             np.outer(0.5 * d - since, forward),
             _fade_ends(swing, (-edge, -forward * (1 - d), 0 * edge), (edge, forward * (1 - d), 0 * edge)),
         )
-        rise = _smooth_step(swing / SWING_RISE_SHARE) * _smooth_step((1 - swing) / SWING_RISE_SHARE)
+        rise = smoothstep(0.0, 1.0, swing / SWING_RISE_SHARE) * smoothstep(0.0, 1.0, (1 - swing) / SWING_RISE_SHARE)
         clear = SWING_CLEARANCE_RATIO * size * np.where(stands, 0.0, rise)
         above = soles.lowest[k] - floor
         above = 0.5 * (above + np.hypot(above, CONTACT_SOFTNESS_RATIO * size))  # its positive part, rounded
@@ -398,11 +399,6 @@ def _fade_ends(u: Array, first: tuple[Array, Array, Array], last: tuple[Array, A
             (1 + 3 * x + 6 * x * x) * value + 0.5 * x * (1 + 3 * x) * slope + 0.125 * x * x * curvature
         )
     return np.asarray(result)
-
-
-def _smooth_step(x: Array) -> Array:
-    x = np.clip(x, 0.0, 1.0)
-    return np.asarray(x * x * (3 - 2 * x))
 
 
 def find_gaits(

@@ -1,4 +1,4 @@
-"""Compiled loops of `ik`.
+"""Compiled loops of `ik`, and of the reach in `limbs`.
 
     reach_chain     one chain to one point
     solve_frames    markers to joints: one frame after the other

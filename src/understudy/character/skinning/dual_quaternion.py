@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from understudy.character.skinning import linear
 from understudy.character.skinning.linear import MIN_BLOCK_FRAMES, MIN_PARALLEL_VERTICES, split_frames
 from understudy.checks import Array
-from understudy.maths import jit, quaternion
+from understudy.maths import jit, quaternion, transform
 
 RIGID_TOLERANCE = 1e-6  # |L^T L - 1|: single-precision rotations stay below 5e-7, and a scale of 1e-6 is rounding
 # |det L| / |L|^3 below which the SVD replaces Newton's iteration; rounding leaves 1e-16 of zero.
@@ -126,9 +126,7 @@ def nearest_rotation(linear: Array) -> Array:
             cofactors, det = _cofactors(x)
         result = np.moveaxis(sign * x, 0, -1).reshape(-1, 3, 3)
     if flat.any():
-        u, _, vt = np.linalg.svd(linear[flat])
-        u[..., 2] *= np.linalg.det(u @ vt)[..., None]
-        result[flat] = u @ vt
+        result[flat] = transform.polar(linear[flat])[0]
     return result
 
 

@@ -27,7 +27,6 @@ BONE_NAMES = ("upper arm", "forearm", "hand")
 ELBOW_METRES = np.array([0.0, 0.006, 0.0])  # the axis lies in front of the shaft
 WRIST_METRES = np.array([0.24, 0.0, 0.0])
 SHOULDER_METRES = np.array([-0.28, 0.0, 0.0])
-MAX_TWIST_RAD = np.radians(180.0)
 SHEAR_MODULUS_PA = 5e3  # of passive flesh
 MUSCLE_STIFFNESS_RATIO = 6.0  # shear modulus of muscle, of that of flesh
 TENDON_STIFFNESS_RATIO = 6.0  # of the forearm at the wrist, where it becomes tendons

@@ -227,10 +227,7 @@ def best_rigid(q: Array, s: Array) -> Array:
     W = s[3, 3]
     p_mean, q_mean = s[:3, 3] / W, q[..., 3] / W
     M = q[..., :3] - W * q_mean[..., None] * p_mean
-    u, _, vt = np.linalg.svd(M)
-    sign = np.where(np.linalg.det(u) * np.linalg.det(vt) < 0, -1.0, 1.0)
-    u[..., 2] *= sign[..., None]
-    R = u @ vt
+    R = transform.polar(M)[0]
     return np.concatenate([R, (q_mean - np.einsum("...ij,j->...i", R, p_mean))[..., None]], axis=-1)
 
 

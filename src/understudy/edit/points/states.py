@@ -23,7 +23,7 @@ from understudy.edit.points import skeletal
 from understudy.edit.points.layered import LayeredPoints
 from understudy.edit.points.skeletal import EULER_ROTATION, NO_ROTATION, QUATERNION_ROTATION, Anchors, JointChain
 from understudy.errors import InvalidInput
-from understudy.maths import quaternion
+from understudy.maths import quaternion, transform
 
 # Of a central difference: its error is about step^2 + rounding / step, least for float64 near 1e-5.
 DIFFERENCE_STEP = 1e-5
@@ -258,7 +258,7 @@ class FiniteDifferencePoints(PointStates):
             else:
                 assert vertices is not None
                 position[rows] = vertices[sample[rows], asked.index(spec.vertex)]
-            orientation[rows] = quaternion.to_matrix(quaternion.from_matrix(_orthogonal(at[:, :3, :3])))
+            orientation[rows] = quaternion.to_matrix(quaternion.from_matrix(transform.polar(at)[0]))
         return position, orientation
 
 
@@ -373,10 +373,3 @@ def _shapes(
                 picked.append(drivers[name])
             animated.append((picked.index(drivers[name]), delta))
     return animated, rest
-
-
-def _orthogonal(matrices: Array) -> Array:
-    """The nearest rotations (M, 3, 3), by the polar decomposition."""
-    u, _, vt = np.linalg.svd(matrices)
-    u[..., -1] *= np.sign(np.linalg.det(u @ vt))[:, None]
-    return u @ vt

@@ -34,6 +34,7 @@ from understudy.express.acting.timing import (
 from understudy.express.acting.transition import MAX_LATE_HOLD_SHARE, LabelTransition, TransitionStyle, plan_transition
 from understudy.express.graph.expression_graph import ExpressionGraph
 from understudy.maths import jit
+from understudy.maths.resample import smoothstep
 
 HOLD_RELAXATION_RATIO = 0.06  # of the displacement, lost over a hold; more looks like the end of the expression
 SPEECH_TAIL_SECONDS = 0.2  # of the last expression after the last sound
@@ -241,8 +242,7 @@ def _shares(
     values[0] = values[1]
     at = np.searchsorted(knots, times, side="right").clip(1, len(knots) - 1)
     left, right = np.array(knots)[at - 1], np.array(knots)[at]
-    u = np.clip((times - left) / np.maximum(right - left, 1e-9), 0.0, 1.0)
-    u = (u * u * (3.0 - 2.0 * u))[:, None]
+    u = smoothstep(0.0, 1.0, (times - left) / np.maximum(right - left, 1e-9))[:, None]
     stacked = np.array(values)
     result: Array = intensity * ((1.0 - u) * stacked[at - 1] + u * stacked[at])
     return result

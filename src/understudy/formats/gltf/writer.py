@@ -74,13 +74,15 @@ def write(asset: Asset, path: str | Path) -> list[str]:
 
 def _prepare_avatar(asset: Asset, path: Path) -> Asset:
     """The asset as its ending asks for: VRM needs an avatar, a VRM animation a bare skeleton."""
-    from understudy.formats.gltf import vrm, vrm_animation
-
     ending = path.suffix.lower()
     if ending == ".vrma":
+        from understudy.formats.gltf import vrm_animation
+
         return vrm_animation.animation_asset(asset, path)
     if ending != ".vrm" or not asset.characters or any(character.avatar is not None for character in asset.characters):
         return asset
+    from understudy.formats.gltf import vrm
+
     first, *others = asset.characters
     return replace(asset, characters=(replace(first, avatar=vrm.make_avatar(first, path)), *others))
 

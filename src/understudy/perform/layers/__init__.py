@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from understudy.character.body.spring_bones import SecondaryMotion
 from understudy.character.rig import PosedRig
 from understudy.perform.layers.blinks import Blinks
 from understudy.perform.layers.breathing import Breathing
@@ -31,6 +30,15 @@ def layers_of(
         Feet.from_model(rig, model),
         looks,
         Blinks.from_rig(rig),
-        SecondaryMotion.from_rig(rig, frozenset() if model is None else model.encoder.turned_joints),
+        _secondary_motion(rig, model),
     )
     return tuple(layer for layer in layers if layer is not None)
+
+
+def _secondary_motion(rig: PosedRig, model: PerformanceModel | None) -> Layer | None:
+    """What swings on an avatar, unless the clips move it."""
+    if rig.character.avatar is None:
+        return None
+    from understudy.character.body.spring_bones import SecondaryMotion
+
+    return SecondaryMotion.from_rig(rig, frozenset() if model is None else model.encoder.turned_joints)

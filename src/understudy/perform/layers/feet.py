@@ -8,7 +8,7 @@ on the spot, slides on.
 A character that goes somewhere (`runtime.locomotion`) has a plan of its feet instead, which is carried out by
 the lock of `footstep`; what is left of it when the character does something else fades as after a step.
 
-**Legs.** A foot that is moved keeps its orientation; hip and knee turn (`character.body.ik`). Knees bend no
+**Legs.** A foot that is moved keeps its orientation; hip and knee turn (`character.body.limbs`). Knees bend no
 further, either way, than in any clip or than they are bent already, and a leg gets no longer than it ever was. A foot
 that hangs on no leg (a rig animated with IK) is brought over the end of its leg first, and the leg up to it; a blend
 of two clips has the two apart.
@@ -25,7 +25,7 @@ import numpy as np
 
 from understudy.character import Skeleton
 from understudy.character.body.feet import STILL_TURN_RAD, Foot, find_feet, local_turns
-from understudy.character.body.ik import reach_chain, straight_angle
+from understudy.character.body.limbs import reach_chain, straight_angle
 from understudy.character.rig import DirectRig, PosedRig
 from understudy.checks import Array
 from understudy.maths import quaternion

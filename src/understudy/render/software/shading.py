@@ -20,18 +20,13 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.maths.colour import to_srgb
+from understudy.maths.resample import smoothstep
 from understudy.render.camera import Camera
 from understudy.render.renderer import RenderFrame
 from understudy.render.scene import GROUND_EXTENT, Floor, Lights, SceneStyle, SurfaceFinish
 from understudy.render.software.raster import rasterise
 
 SHADOW_PIXELS = 320  # a side of the shadow map
-
-
-def smoothstep(low: float, high: float, x: Array) -> Array:
-    """0 below `low`, 1 above `high`, smooth between; `low` may be the larger one."""
-    t = np.clip((x - low) / (high - low), 0.0, 1.0)
-    return t * t * (3.0 - 2.0 * t)
 
 
 def filmic(x: Array) -> Array:

@@ -22,7 +22,7 @@ from understudy.character.rig.rig import ChannelLayout
 from understudy.checks import Array
 from understudy.edit.selection import insert_key, mark_posed, replace_curves
 from understudy.errors import InvalidInput
-from understudy.maths import euler, quaternion
+from understudy.maths import euler, quaternion, transform
 
 OPPOSITE_WORDS = {"Left": "Right", "left": "right", "LEFT": "RIGHT", "Right": "Left", "right": "left", "RIGHT": "LEFT"}
 SIDE_WORD_PATTERN = re.compile("|".join(OPPOSITE_WORDS))
@@ -185,8 +185,7 @@ def _mirror_locals(rig: PosedRig, row: Array) -> tuple[Array, Array]:
     heading = _heading(since, posed, rest, own)
     world = heading @ reflect @ np.linalg.inv(heading) @ since[own] @ reflect @ rest
     local = kinematics.local_transforms(skeleton.parents, world)
-    u, _, vt = np.linalg.svd(local[:, :3, :3])
-    return local[:, :3, 3], quaternion.from_matrix(u @ vt)
+    return local[:, :3, 3], quaternion.from_matrix(transform.polar(local)[0])
 
 
 def _reflection(places: Array, own: Array) -> Array:

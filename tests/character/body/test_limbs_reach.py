@@ -7,7 +7,7 @@ import pytest
 from tests.reference import character as reference
 
 from understudy.character import kinematics
-from understudy.character.body.ik import STRAIGHT_REACH_RATIO, reach_chain, straight_angle
+from understudy.character.body.limbs import STRAIGHT_REACH_RATIO, reach_chain, straight_angle
 from understudy.maths import quaternion
 
 HINGE = np.array([1.0, 0.0, 0.0])
