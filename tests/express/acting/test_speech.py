@@ -67,6 +67,12 @@ def test_silence_gives_the_mouth_back_and_other_shapes_stay() -> None:
     assert np.array_equal(said["cheekPuff"], laugh()["cheekPuff"])
 
 
+def test_a_vowel_beside_a_closure_still_opens() -> None:
+    sounds = [(0.3, "FF"), (0.38, "aa"), (0.53, "PP"), (0.6, "sil")]
+    said = add_speech({"jawOpen": np.zeros(60)}, sounds, RATE).shapes["jawOpen"]
+    assert said[at(0.45)] > 0.7 * VISEMES["aa"]["jawOpen"]
+
+
 def test_neighbours_colour_a_sound() -> None:
     """Coarticulation: the same vowel is rounder between rounded sounds."""
     rounded, plain = (

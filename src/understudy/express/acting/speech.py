@@ -3,7 +3,7 @@
 Every sound i claims the shapes of the mouth by a dominance function [Cohen and Massaro 1993], which is flat over the
 middle of the sound and falls off around it,
 
-    D_i(t) = exp(-(d_i(t) / s)^2),        d_i the time from the middle part of sound i, s = COARTICULATION_SECONDS
+    D_i(t) = exp(-(d_i(t) / s)^2),        d_i the time from the middle part of sound i, s its reach
 
 The expression claims them too, all the time, by e = (1 - p) / p for the priority p of speech. With the weight a_ig of
 sound i in the group g of a shape (jaw, lips apart, lips shut, rounding, spread, smile, tongue), its target T_i, and the
@@ -34,6 +34,7 @@ from understudy.express.face_map import VISEME_PREFIX
 from understudy.formats.arkit_names import VISEMES
 
 COARTICULATION_SECONDS = 0.055  # reach of a sound into its neighbours
+CLOSURE_SECONDS = 0.022  # the same of p, b, m, f and v, whose large weight reaches twice as far: lips part at once
 MIDDLE_RATIO = 0.5  # part of a sound in which it is fully itself
 LAST_SOUND_SECONDS = 0.12  # length of a sound that no other follows
 SHAPES_BY_GROUP = {
@@ -52,6 +53,7 @@ SHAPES_BY_GROUP = {
 USUAL_WEIGHTS = {"jaw": 1.0, "apart": 1.0, "shut": 1.0, "round": 1.0, "spread": 0.3, "smile": 0.01, "tongue": 1.0}
 CLOSURE_WEIGHTS = USUAL_WEIGHTS | {"jaw": 40.0, "apart": 40.0, "shut": 40.0, "round": 40.0}
 ROUNDED_WEIGHTS = USUAL_WEIGHTS | {"smile": 0.35, "spread": 1.0}
+CLOSURES = ("PP", "FF")
 GROUP_WEIGHTS = {"PP": CLOSURE_WEIGHTS, "FF": CLOSURE_WEIGHTS, "ou": ROUNDED_WEIGHTS, "oh": ROUNDED_WEIGHTS}
 ACCENT_WEIGHTS = {"browInnerUp": 0.25, "browOuterUpLeft": 0.18, "browOuterUpRight": 0.18}  # at the top of an accent
 ACCENT_NOD_RAD = 0.045  # nod at an accent, downwards
@@ -91,7 +93,8 @@ def dominances(sounds: Sequence[Viseme], times: Array, rate: float) -> Array:
     ends = np.append(starts[1:], starts[-1:] + LAST_SOUND_SECONDS)
     middle, half = (starts + ends) / 2, np.maximum(MIDDLE_RATIO * (ends - starts) / 2, 0.5 / rate)
     outside = np.maximum(np.abs(times - middle[:, None]) - half[:, None], 0.0)
-    result: Array = np.exp(-((outside / COARTICULATION_SECONDS) ** 2))
+    reach = [CLOSURE_SECONDS if sound.viseme in CLOSURES else COARTICULATION_SECONDS for sound in sounds]
+    result: Array = np.exp(-((outside / np.array(reach)[:, None]) ** 2))
     result[[sound.viseme == "sil" for sound in sounds]] = 0.0
     return result
 
