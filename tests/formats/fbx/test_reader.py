@@ -96,7 +96,7 @@ def test_angles_that_jump_between_frames_do_not_spin_the_joint(tmp_path: Path) -
     assert np.degrees(np.arccos(np.clip((steps - 1) / 2, -1, 1))).max() < 0.2
 
 
-def mesh_file(**video: object) -> FbxFile:
+def mesh_file(weights: tuple[float, float] = (0.5, 0.5), **video: object) -> FbxFile:
     """A square of two triangles' worth, half on each of two bones, with UVs, colours, a texture and two shapes."""
     file = FbxFile()
     bones = [file.model("left"), file.model("right", T=(1.0, 0.0, 0.0))]
@@ -137,7 +137,7 @@ def mesh_file(**video: object) -> FbxFile:
     for i, bone in enumerate(bones):
         children = [
             leaf("Indexes", np.array([0, 3] if i == 0 else [1, 2], np.int32)),
-            leaf("Weights", np.full(2, 0.5)),  # not 1: to be normalised
+            leaf("Weights", np.array(weights) if i == 0 else np.full(2, 0.5)),  # not 1: to be normalised
             matrix("Transform", np.linalg.inv(np.array([[1, 0, 0, i], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]]))),
         ]
         cluster = file.add("Deformer", f"c{i}", "Cluster", children, "SubDeformer")
@@ -154,6 +154,18 @@ def mesh_file(**video: object) -> FbxFile:
     (layer_number,) = file.stack("take")
     file.curves(layer_number, channel, "DeformPercent", {"DeformPercent": keys((0.0, 1.0), (0.0, 100.0))})
     return file
+
+
+def test_weights_that_are_no_numbers_are_borrowed(tmp_path: Path) -> None:
+    """A vertex without a usable weight moves with its nearest neighbour, not with the mesh's own node."""
+    for weight in (np.nan, -1.0, np.inf):
+        asset = read(mesh_file((0.5, weight)).save(tmp_path / "mesh.fbx"))
+        part = asset.character().parts[0]
+        assert asset.character().skeleton.names[:2] == ("left", "right")
+        assert part.skin.weights.sum(axis=1) == pytest.approx(1.0)
+        own, *neighbours = ([*part.skin.influences[v], *part.skin.weights[v]] for v in (3, 0, 2))
+        assert own in neighbours
+        assert any("neighbours (1)" in note for note in asset.notes)
 
 
 def test_a_mesh_with_everything(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import numpy as np
 import pytest
-from tests.data_folder import data_file
+from tests.data_folder import data_file, field_file
 from tests.fuzz.seeds import BVH, face_asset, small_asset
 from tests.studio.talking import Studio
 
@@ -241,3 +241,25 @@ def test_real_files_of_every_kind(studio: Studio) -> None:
     assert answer.status_code == 200 and len(answer.json()["characters"]) >= 2, answer.text
     for id in answer.json()["characters"]:
         assert httpx.get(f"{studio.address}/stage/{id}").status_code == 200
+
+
+@pytest.mark.long
+def test_files_of_other_tools_open_and_leave_in_their_own_formats(studio: Studio) -> None:
+    """FBX, VRM, VRM animations, Draco and meshopt with their buffers; an avatar leaves as VRM, VRMA and FBX."""
+    uploads_of = (
+        ("fbx/Rat.fbx",),
+        ("vrm/test.vrma",),
+        ("compressed/RiggedFigure.draco.gltf", "compressed/RiggedFigure0.bin"),
+        ("compressed/BrainStem.gltf", "compressed/BrainStem.bin"),
+        ("glb/facecap.glb",),
+        ("vrm/Godette.vrm",),
+    )
+    for names in uploads_of:
+        answer = post(studio, *((Path(name).name, field_file(name).read_bytes()) for name in names))
+        assert answer.status_code == 200 and answer.json()["characters"], (names, answer.text)
+        for id in answer.json()["characters"]:
+            assert httpx.get(f"{studio.address}/stage/{id}", timeout=60).status_code == 200, names
+    with studio.page() as page:
+        for ending in (".vrm", ".fbx", ".glb"):
+            exported = page.ask("export", what="character", target=id, format=ending)
+            assert httpx.get(f"{studio.address}{exported['url']}").status_code == 200

@@ -172,7 +172,7 @@ class CharacterReader:
             return None
         mesh, channels = read
         sits = joint if model.number in self.joints.number or is_helper(model) else None
-        skin = self.meshes.skin(geometry, len(mesh.vertices), number, sits, units, unit)
+        skin = self.meshes.skin(geometry, mesh, number, sits, units, unit)
         if skin is None:
             if joint is None:
                 return None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.character import Mesh, Shapes, SkinBinding
-from understudy.character.mesh import fans
+from understudy.character.mesh import fans, nearest_sound_vertices
 from understudy.checks import Array
 from understudy.formats.conventions import make_distinct
 from understudy.formats.fbx.document import FbxDocument, FbxNode
@@ -302,14 +302,14 @@ class MeshReader:
             return False
         total = np.zeros(len(points))
         for cluster in clusters:
-            fits = cluster.within(len(points)) & (cluster.weights > 0)
+            fits = cluster.within(len(points)) & ((cluster.weights > 0) | ~np.isfinite(cluster.weights))
             total[cluster.vertices[fits]] = 1
         return bool(total.all())
 
     def skin(
         self,
         geometry: FbxObject,
-        vertices: int,
+        mesh: Mesh,
         number: dict[int, int],
         own: int | None,
         units: list[float],
@@ -318,15 +318,16 @@ class MeshReader:
         """The skin of a mesh of which lengths are multiplied by `unit`; None where it has none.
 
         `number` are the joints by model, `units` their lengths' factors; vertices without weights hang on the joint
-        `own`, which is that of the mesh's node.
+        `own`, which is that of the mesh's node. Vertices whose weights are all unusable get those of a neighbour.
         """
+        vertices = len(mesh.vertices)
         clusters = [cluster for cluster in self.clusters(geometry) if cluster.bone.number in number]
         if not clusters:
             return None
-        column, vertex, weight = _influences(self.document, clusters, vertices)
+        column, vertex, weight, lost = _influences(self.document, clusters, vertices)
         binds = [_convert_bind(c.bind, units[number[c.bone.number]], unit) for c in clusters]
         joints = [number[cluster.bone.number] for cluster in clusters]
-        bare = np.setdiff1d(np.arange(vertices), vertex)
+        bare = np.setdiff1d(np.arange(vertices), [*vertex, *lost])
         if len(bare) and own is not None:
             self.document.count("vertices without weights hang on the node of their mesh ({})", len(bare))
             column = np.concatenate([column, np.full(len(bare), len(joints))])
@@ -345,20 +346,28 @@ class MeshReader:
         self.document.take(32 * vertices * most)
         influences, weights = np.zeros((vertices, most), np.int32), np.zeros((vertices, most))
         influences[vertex, rank], weights[vertex, rank] = column, weight
+        if len(lost) and len(lost) < vertices:
+            self.document.take(32 * (3 * len(mesh.triangles) + 4 * vertices))
+            broken = np.isin(np.arange(vertices), lost)
+            donors = nearest_sound_vertices(mesh.vertices, mesh.triangles, broken)
+            influences[broken], weights[broken] = influences[donors], weights[donors]
+            self.document.count("vertices without sound weights got those of their neighbours ({})", len(lost))
         weights, changed = SkinBinding.normalise(weights)
         self.document.count("vertices whose skin weights did not sum to 1 were normalised ({})", changed)
         return SkinBinding(joints, np.stack(binds), influences, weights, self.method(geometry))
 
 
-def _influences(document: FbxDocument, clusters: list[Cluster], vertices: int) -> tuple[Array, Array, Array]:
-    """(I,) the cluster, the vertex and the weight of every influence that counts."""
+def _influences(document: FbxDocument, clusters: list[Cluster], vertices: int) -> tuple[Array, Array, Array, Array]:
+    """(I,) the cluster, the vertex and the weight of every influence that counts, and the vertices that lost all."""
     column = np.concatenate([np.full(len(c.vertices), i) for i, c in enumerate(clusters)])
     vertex = np.concatenate([c.vertices for c in clusters])
     weight = np.concatenate([c.weights for c in clusters])
-    sound = np.isfinite(weight) & (weight >= 0) & (vertex >= 0) & (vertex < vertices) & (weight < 1e30)
+    within = (vertex >= 0) & (vertex < vertices)
+    sound = np.isfinite(weight) & (weight >= 0) & within & (weight < 1e30)
     document.count("skin weights that are not usable were left out ({})", int((~sound).sum()))
-    sound &= weight > 0
-    return column[sound], vertex[sound], weight[sound]
+    counts = sound & (weight > 0)
+    lost = np.setdiff1d(vertex[~sound & within], vertex[counts])
+    return column[counts], vertex[counts], weight[counts], lost
 
 
 def _convert_bind(bind: Array, bone_unit: float, mesh_unit: float) -> Array:
