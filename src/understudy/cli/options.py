@@ -39,6 +39,7 @@ class Finite(click.FloatRange):
         return "" if self.min is None and self.max is None else super()._describe_range()
 
 
+MIN_PROGRESS_BYTES = 4_000_000  # of a file: smaller ones are read within a second or two
 LENGTH_UNITS_MM = {"mm": 1.0, "cm": 10.0, "m": 1000.0}
 
 
@@ -175,7 +176,11 @@ def open_input(name: str, source_format: str | None = None, many: bool = False, 
     if many:
         known = (*formats.format_of(name).options, *formats.PLACING)
         options = {option: value for option, value in options.items() if option in known}
-    return open_asset(name, **options)
+    context = click.get_current_context(silent=True)
+    quiet = context is not None and bool(context.params.get("quiet") or context.params.get("as_json"))
+    large = Path(name).is_file() and Path(name).stat().st_size > MIN_PROGRESS_BYTES
+    with progress(f"reading {Path(name).name}", quiet or not large, counted=False):
+        return open_asset(name, **options)
 
 
 def _from_standard_input(source_format: str | None, options: dict[str, Any]) -> Asset:
