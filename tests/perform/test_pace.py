@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from tests.learned import lamp_model, lamp_rig
 
+from understudy.perform.runtime.latent_path import MAX_FEATURE_RAD_PER_S, MIN_FEATURE_CHANGE_RATIO
 from understudy.perform.runtime.performer import Performer
 from understudy.perform.runtime.planner import Planner
-from understudy.perform.runtime.routes import MAX_FEATURE_RAD_PER_S, MIN_FEATURE_CHANGE_RATIO
 from understudy.perform.runtime.state import FollowPath
 
 

@@ -1,7 +1,7 @@
 """Planning: commands become segments [Bailey 2016, section 5.3].
 
-MOVE is a path to a pose (`routes`), straight or over the training frames, and over bridges where every label on the way
-is one to hover in. IDLE is a pose to stay near, or several to wander between.
+MOVE is a path to a pose (`latent_path`), straight or over the training frames, and over bridges where every label on
+the way is one to hover in. IDLE is a pose to stay near, or several to wander between.
 
 TRANSITION and PLAY enter the new motion directly, where and when that is cheapest (`changes`): a cycle at the best
 phase, an act in its first quarter, a clip of a face where it shows its label. The paper goes to a bridge first and
@@ -38,8 +38,8 @@ from understudy.perform.runtime.entries import (
 )
 from understudy.perform.runtime.forces import MotionConstants
 from understudy.perform.runtime.label_runtime import LabelRuntimes, PoseRange
+from understudy.perform.runtime.latent_path import RoutePlanner
 from understudy.perform.runtime.locomotion import Locomotion
-from understudy.perform.runtime.routes import RoutePlanner
 from understudy.perform.runtime.state import (
     ChooseBranch,
     CrossBridge,
