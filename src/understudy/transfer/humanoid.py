@@ -27,6 +27,7 @@ from understudy.transfer.physics.figure import (
 from understudy.transfer.physics.spacetime import MomentumGoals, SpacetimeResult, SpacetimeWeights, solve
 
 CHANGE_RAD = 0.35  # of a joint from the reference
+FOOT_SMOOTH_RATIO = 6.0  # of the deviation of their change's second differences over others': captured feet tremble
 # Standard deviation of the world orientation of bones, radians: legs give way to contacts, the upper body keeps.
 TRUNK_TRACKING_RAD, ARM_TRACKING_RAD, LEG_TRACKING_RAD, FOOT_TRACKING_RAD = 0.06, 0.04, 0.1, 0.25
 SOLE_END_SHARE = 0.25  # of a sole's length: the ends that are averaged to toe and heel of a source
@@ -95,12 +96,12 @@ def humanoid_figure(reference: PoseSequence, target: BoneMap, body: Body) -> Fig
         specs += _limb(reference, target, [side + b for b in ("UpperArm", "LowerArm", "Hand")], ARM_TRACKING_RAD)
         specs += _limb(reference, target, [side + b for b in ("UpperLeg", "LowerLeg", "Foot")], LEG_TRACKING_RAD)
         if side + "Foot" in bones:
-            specs.append(BodySpec(bones[side + "Foot"], FOOT_TRACKING_RAD, CHANGE_RAD))
+            specs.append(BodySpec(bones[side + "Foot"], FOOT_TRACKING_RAD, CHANGE_RAD, smooth=FOOT_SMOOTH_RATIO))
         if side + "Toes" in bones:
             toe = bones[side + "Toes"]
             left = target.rest[toe, :3, :3].T @ target.axes[:, 0]
             axes = (left / np.linalg.norm(left))[None]
-            specs.append(BodySpec(toe, FOOT_TRACKING_RAD, CHANGE_RAD, axes))
+            specs.append(BodySpec(toe, FOOT_TRACKING_RAD, CHANGE_RAD, axes, smooth=FOOT_SMOOTH_RATIO))
     return make_figure(
         reference, target.character, body, specs, parents=target.parents, left_out=target.props, rest=target.rest
     )

@@ -8,7 +8,7 @@ from tests.data_folder import data_file
 from tests.transfer import bodies
 
 from understudy.character import Skeleton
-from understudy.character.body.volume import link_moments, patch_moments
+from understudy.character.body.volume import link_moments, patch_moments, rest_surface
 from understudy.formats import registry
 
 
@@ -61,6 +61,10 @@ def test_real_links_are_solids(name: str) -> None:
     character = registry.read(data_file(f"gltf_quaternius/{name}.glb")).character()
     moments = link_moments(character)
     assert moments[:, 3, 3].min() >= 0
-    for moment in moments[moments[:, 3, 3] > 0]:
+    vertices, triangles, owners = rest_surface(character)
+    for joint in np.flatnonzero(moments[:, 3, 3] > 0):
+        moment, skin = moments[joint], vertices[np.unique(triangles[owners == joint])]
+        centre = moment[:3, 3] / moment[3, 3]
+        assert (skin.min(axis=0) <= centre).all() and (centre <= skin.max(axis=0)).all()
         central = moment[:3, :3] - np.outer(moment[:3, 3], moment[:3, 3]) / moment[3, 3]
         assert np.linalg.eigvalsh(central)[0] > -1e-8 * np.trace(central)

@@ -10,9 +10,11 @@ from tests.transfer import bodies
 from understudy.character import Character
 from understudy.character.body.mass import body_of
 from understudy.character.body.poses import PoseSequence
+from understudy.character.body.volume import skin_positions
 from understudy.checks import Array
 from understudy.maths import quaternion
 from understudy.transfer.physics.figure import BodySpec, Contacts, Figure, make_figure
+from understudy.transfer.physics.momentum import mass_motion
 from understudy.transfer.physics.spacetime import (
     FRICTION_COEFFICIENT,
     KERNELS,
@@ -159,6 +161,22 @@ def test_feet_that_are_down_stand_still_on_the_floor(character: Character) -> No
     assert slides[1] < 0.01 < 0.1 < slides[0]
     assert np.abs(after[..., 1]).max() < 0.01
     assert result.poses.translations[:, 1:] == pytest.approx(reference.translations[:, 1:])  # bones keep their length
+
+
+def test_points_ride_as_they_do_in_the_reference(character: Character) -> None:
+    """Bodies are hips and thighs only: knees and ankles that bend in the reference carry mass and skin."""
+    reference = wobble(character, 5)
+    skeleton, body = character.skeleton, body_of(character)
+    joints = [skeleton.index(name) for name in ("Hips", "LeftUpLeg", "RightUpLeg")]
+    figure = make_figure(reference, character, body, [BodySpec(joint, 0.1, 0.35) for joint in joints])
+    frames = _frames(reference, figure)
+    masses = slow.ride(*frames, figure.mass_bodies, figure.mass_offsets)
+    centre = figure.height * (figure.mass_shares[:, None] * masses).sum(axis=1)
+    assert centre == pytest.approx(mass_motion(reference.world, body, RATE).centres, abs=1e-9)
+    skin = figure.height * slow.ride(*frames, figure.skin_bodies, figure.skin_offsets)
+    assert skin[..., 1].min(axis=1) == pytest.approx(
+        skin_positions(character, reference.world)[..., 1].min(axis=1), abs=1e-5
+    )
 
 
 def test_a_body_in_the_air_falls(character: Character) -> None:

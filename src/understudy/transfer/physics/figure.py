@@ -53,6 +53,7 @@ class Figure:
     mass_shares: Array  # (M,) of the whole mass
     skin_bodies: Array  # (S,)
     skin_offsets: Array  # (F, S, 3)
+    smooth: Array  # (n,) factors of the standard deviation of second differences
     hinges: tuple[tuple[int, tuple[int, int, int]], ...] = ()  # unknown, and joints above, at and below it
     limits: Limits | None = None
 
@@ -116,6 +117,7 @@ class BodySpec:
     change: Array | float  # of one axis each, or of all
     axes: Array | None = None  # (k, 3)
     hinge: tuple[int, int, int] | None = None
+    smooth: float = 1.0  # factor of the deviation of its change: a captured foot trembles, and has to stand
 
 
 def make_figure(
@@ -153,7 +155,7 @@ def make_figure(
     above = np.array(
         [-1 if a == 0 else max(_carrier(parents, number, int(parents[j])), 0) for a, j in enumerate(joints)]
     )
-    axes, change, first, hinges = [np.zeros((3, 3))], [np.zeros(3)], [3], []
+    axes, change, first, hinges, smooth = [np.zeros((3, 3))], [np.zeros(3)], [3], [], [1.0] * 3
     for spec in order:
         own = np.eye(3) if spec.axes is None else np.asarray(spec.axes, np.float64).reshape(-1, 3)
         if spec.hinge is not None:
@@ -161,6 +163,7 @@ def make_figure(
         axes.append(own)
         change.append(np.broadcast_to(np.asarray(spec.change, np.float64), (len(own),)))
         first.append(first[-1] + len(own))
+        smooth += [spec.smooth] * len(own)
     kept = np.ones(len(skeleton), bool) if left_out is None else ~np.asarray(left_out, bool)
     rest = PoseSequence.rest(skeleton).world[0] if rest is None else rest
     height = _skin_height(character, rest, kept)
@@ -172,7 +175,7 @@ def make_figure(
     skin = (riders, _ride(reference, joints[riders], places, height))
     return Figure(
         skeleton, height, joints, above, carriers, np.array(first), np.concatenate(axes), np.concatenate(change),
-        np.array([spec.tracking for spec in order]), *mass, *skin, tuple(hinges), limits,
+        np.array([spec.tracking for spec in order]), *mass, *skin, np.array(smooth), tuple(hinges), limits,
     )  # fmt: skip
 
 

@@ -177,7 +177,7 @@ class _Problem:
         factor = ones if uncertainty is None else ones * np.reshape(uncertainty, (self.frames, -1))
         self.track = 1 / np.square(factor * figure.tracking)
         self.prior = 1 / np.square(np.concatenate([np.full(3, weights.place), figure.change[3:]]))
-        self.smooth = np.full(n, (self.rate**2 / weights.smooth) ** 2)
+        self.smooth = np.square(self.rate**2 / (weights.smooth * figure.smooth))
         self.limit = 1 / weights.limit**2
         self._weigh_contacts(weights)
         self._weigh_momenta(goals, weights)
