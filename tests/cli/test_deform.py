@@ -39,9 +39,9 @@ def test_compare_writes_a_report_and_prints_the_table(understudy, tube_file: Pat
     words = ["--method", "linear", "--method", "pose-space"]
     code, out, err = understudy("skin", "compare", tube_file, "-o", tmp_path / "r", *words)
     lines = out.decode().splitlines()
-    assert code == 0 and len(lines) == 3 and lines[1].startswith("linear") and "index.html" in err
+    assert code == 0 and len(lines) == 4 and lines[1].startswith("doing nothing") and "index.html" in err
     page = (tmp_path / "r/index.html").read_text()
-    assert page.count("data:image/png;base64,") == 3, "the truth and two methods"
+    assert page.count("data:image/png;base64,") == 4, "the truth, doing nothing and two methods"
 
 
 def test_compare_as_json(understudy, tube_file: Path, tmp_path: Path) -> None:
@@ -80,6 +80,24 @@ def test_fit_is_part_of_a_character(understudy, tmp_path: Path) -> None:
     np.testing.assert_allclose(played, rig.vertices(rig.pose(skinned.animation("hop"), np.arange(13) / 2)), atol=1e-6)
     code, _, err = understudy("convert", tmp_path / "x.understudy", "-o", tmp_path / "x.glb", "--clip", "hop")
     assert code == 0 and "corrective shapes keyed on" in err
+
+
+@pytest.mark.parametrize(("ending", "flat"), [(".glb", False), (".fbx", True)])
+def test_decompose_gives_bones_weights_and_motion(understudy, tmp_path: Path, ending: str, flat: bool) -> None:
+    """What was written plays the sequence within the error that was printed, with as many bones as asked for."""
+    examples = tube(np.linspace(0, 1.8, 16), np.linspace(0, 1.0, 16))
+    np.savez(tmp_path / "s.npz", rest=examples.rest, triangles=examples.triangles, frames=examples.vertices)
+    words = ["--bones", "4", "--json", *(["--flat"] if flat else [])]
+    code, out, _ = understudy("skin", "decompose", tmp_path / "s.npz", "-o", tmp_path / f"x{ending}", *words)
+    told = json.loads(out)
+    assert code == 0 and told["bones"] == 4 and told["rms_percent"] < 1
+    asset = formats.read(tmp_path / f"x{ending}")
+    rig = rig_of(asset.character())
+    error = np.linalg.norm(rig.vertices(rig.pose(asset.clip("sequence"))) - examples.vertices, axis=-1)
+    assert np.sqrt((error**2).mean()) * 1000 == pytest.approx(told["rms_mm"], rel=0.02)
+    joints = asset.character().joints
+    roots = sum(asset.character().skeleton.parents[joint] not in joints for joint in joints)
+    assert roots == (4 if flat else 1)
 
 
 def test_members_of_the_cast_are_examples(understudy, tmp_path: Path) -> None:

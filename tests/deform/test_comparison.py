@@ -1,13 +1,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from understudy.deform import report
-from understudy.deform.comparison import PAINTED_METHOD_NAME, Comparison, compare_skins, hold_out_indices, result_row
+from understudy.deform import comparison, report
+from understudy.deform.comparison import (
+    NOTHING,
+    Comparison,
+    compare_skins,
+    hold_out_clips,
+    hold_out_indices,
+    result_row,
+)
 from understudy.deform.examples import Examples
 from understudy.errors import InvalidInput
 
@@ -48,11 +56,67 @@ def test_a_method_that_cannot_be_fitted_says_why(bending: Examples) -> None:
         assert ("problem" in result_row(entry)) == bool(problems[entry.method])
 
 
-def test_painted_weights_stand_beside_the_fitted(bending: Examples, monkeypatch: pytest.MonkeyPatch) -> None:
-    from understudy.deform import deformer
+def test_doing_nothing_is_the_first_row(result: Comparison, bending: Examples) -> None:
+    """It is the linear blend with the weights that there are; without any, with automatic ones."""
+    first = result.entries[0]
+    assert first.method == NOTHING and first.measures is not None and first.deformer is not None
+    np.testing.assert_allclose(first.deformer.weights.sum(axis=1), 1, atol=1e-6)
+    e = bending
+    bare = Examples(e.rest, e.triangles, e.inverse_binds, e.transforms, e.vertices, e.parents, names=e.names)
+    found = compare_skins(bare, ["linear"]).entries[0]
+    assert found.measures is not None and found.measures.rms > 0
 
-    monkeypatch.setattr(deformer, "METHODS", {"linear": deformer.METHODS["linear"]})
-    assert [entry.method for entry in compare_skins(bending).entries] == [PAINTED_METHOD_NAME, "linear"]
+
+def test_worse_than_doing_nothing_is_marked(result: Comparison) -> None:
+    for row in result.rows():
+        assert row["worse"] == (row["rms_mm"] > 1000 * result.nothing)
+    last = result.entries[-1]
+    assert last.measures is not None
+    spoilt = replace(last, measures=replace(last.measures, rms=2 * result.nothing))
+    rows = replace(result, entries=(*result.entries[:-1], spoilt)).rows()
+    assert rows[-1]["worse"] and not rows[0]["worse"]
+
+
+def test_methods_that_lose_are_compared_by_name_only(monkeypatch: pytest.MonkeyPatch, bending: Examples) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(comparison, "_evaluate_method", lambda name, *_: asked.append(name) or result_of(name))
+    compare_skins(bending)
+    assert asked and not set(asked) & set(comparison.METHODS_ON_REQUEST)
+
+
+def result_of(name: str) -> comparison.MethodResult:
+    return comparison.MethodResult(name, "", False, None, None, "not fitted")
+
+
+def test_whole_clips_are_held_out(bending: Examples) -> None:
+    clips = [f"clip {number // 3}" for number in range(len(bending))]
+    e = bending
+    cut = Examples(
+        e.rest, e.triangles, e.inverse_binds, e.transforms, e.vertices, e.parents, e.weights, e.joints, e.names,
+        clips=clips,
+    )  # fmt: skip
+    found = compare_skins(cut, ["linear"])
+    assert found.held.clips and not set(found.held.clips) & set(found.trained.clips)
+    assert set(compare_skins(cut, ["linear"], by="pose").held.clips) & set(found.trained.clips)
+    measures = found.entries[1].measures
+    assert measures is not None and np.isfinite(measures.jitter) and measures.train_rms > 0
+    numbers = hold_out_clips(["a"] * 5 + ["b"] * 2 + ["c"] * 9, 0.3)
+    assert numbers.tolist() == [5, 6] or numbers.tolist() == list(range(7, 16))
+
+
+def test_jitter_is_the_trembling_and_not_the_size_of_the_error() -> None:
+    offset = np.tile([0.0, 0.3, 0.4], (6, 4, 1))
+    trembling = offset * np.array([1, -1, 1, -1, 1, -1])[:, None, None]
+    assert comparison.jitter(offset, ["a"] * 6) == pytest.approx(0)
+    assert comparison.jitter(trembling, ["a"] * 6) == pytest.approx(4 * 0.5)
+    assert np.isnan(comparison.jitter(trembling, ["a", "b"] * 3)) and np.isnan(comparison.jitter(trembling, []))
+
+
+def test_percentiles_and_joints_add_up(result: Comparison) -> None:
+    for entry in result.valid_results:
+        m = entry.measures
+        assert m is not None and m.percentiles[0] <= m.percentiles[1] <= m.percentiles[2] <= m.worst
+        assert np.nanmin(m.joint_rms) <= m.rms <= np.nanmax(m.joint_rms)
 
 
 def test_bad_wishes_are_refused(bending: Examples) -> None:
@@ -73,10 +137,10 @@ def test_the_report_is_whole_and_needs_nothing_else(result: Comparison, tmp_path
     assert "a &lt;tube&gt;" in page and "a note &amp; more" in page and "<tube>" not in page
     assert "prefers-color-scheme:dark" in page and '<html lang="en">' in page and page.count('<svg role="img"') == 6
     told = json.loads((tmp_path / "r/report.json").read_text())
-    assert [each["method"] for each in told["methods"]] == ["linear", "dual", "pose-space"]
+    assert [each["method"] for each in told["methods"]] == [NOTHING, "linear", "dual", "pose-space"]
     assert told["held_out_poses"] == result.held_numbers.tolist()
     lines = (tmp_path / "r/table.csv").read_text().splitlines()
-    assert len(lines) == 4 and lines[0].startswith("method,rms_mm")
+    assert len(lines) == 5 and lines[0].startswith("method,rms_mm")
 
 
 def test_a_report_replaces_only_a_report(result: Comparison, tmp_path: Path) -> None:

@@ -47,7 +47,19 @@ def command() -> None:
     default=0.25,
     show_default=True,
     metavar="SHARE",
-    help="The share of the poses that is kept for measuring.",
+    help="The share of the clips, or poses, that is kept for measuring.",
+)
+@click.option(
+    "--by",
+    type=click.Choice(["clip", "pose"]),
+    default="clip",
+    show_default=True,
+    help="Hold out whole clips, or poses between the others.",
+)
+@click.option(
+    "--truth",
+    metavar="METHOD",
+    help="Take this method without a fit, such as delta-mush, on the character's weights as the truth.",
 )
 @frames
 @seed
@@ -67,6 +79,8 @@ def compare_command(
     output: str,
     methods: tuple[str, ...],
     hold_out: float,
+    by: str,
+    truth: str | None,
     frames: int | None,
     seed: int,
     azimuth: float,
@@ -74,22 +88,33 @@ def compare_command(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Fit every method to some poses of EXAMPLES, measure it on the others, and write a report."""
+    """Fit every method to some clips of EXAMPLES, measure it on the others, and write a report.
+
+    The first row is doing nothing: the weights that the character has, or automatic ones. Methods that are worse on
+    clips that they were not fitted to are marked; three that usually are take part only when they are named.
+    """
     from understudy.deform import report
-    from understudy.deform.comparison import compare_skins, result_row
+    from understudy.deform.comparison import compare_skins
+    from understudy.deform.deformer import method_class
 
     report.check_place(Path(output))
     silent = quiet or as_json
     found, notes = read_examples(examples, frames, silent)
+    if truth is not None:
+        found = found.with_vertices(method_class(truth).fit(found, seed=seed).deform(found.transforms))
+        notes.append(f"the truth is {truth} on the weights of the file; methods of its kind can only win")
+    if by == "clip" and len(set(found.clips)) < 2:
+        notes.append("these examples are no clips, so that poses between the others are held out")
     if not as_json:
         options.echo_notes(notes, quiet)
     with options.progress("comparing", silent) as progress:
-        result = compare_skins(found, methods, hold_out, seed, report=lambda name, done, total: progress(done, total))
+        result = compare_skins(
+            found, methods, hold_out, seed, report=lambda name, done, total: progress(done, total), by=by
+        )
     drawn = heat_maps(result, math.radians(azimuth), silent) if pictures else {}
     report.write_report(result, output, Path(examples).stem, drawn, notes)
-    rows = [result_row(entry) for entry in result.entries]
     if as_json:
-        options.echo_json({"output": output, "examples": examples, "methods": rows, "notes": notes})
+        options.echo_json({"output": output, "examples": examples, "methods": result.rows(), "notes": notes})
     else:
         click.echo(result.table())
         if not quiet:
@@ -190,6 +215,72 @@ def is_character(source: str) -> bool:
     return not path.is_dir() and path.suffix.lower() != ".npz" and (path.exists() or source not in BUILT_IN_SOURCES)
 
 
+@command.command(name="decompose")
+@click.argument("sequence")
+@options.output(help="The skinned character with its animation: rig.glb, rig.fbx.")
+@click.option("--bones", type=click.IntRange(1, 256), metavar="N", help="Number of bones; found by default.")
+@click.option("--influences", type=click.IntRange(1, 16), default=4, show_default=True, help="Bones a vertex.")
+@click.option("--hierarchy/--flat", default=True, show_default=True, help="Tie the bones into a skeleton, or not.")
+@click.option(
+    "--rate",
+    type=options.Finite(0.1, 1000),
+    default=24.0,
+    show_default=True,
+    metavar="FPS",
+    help="Frames a second of the sequence.",
+)
+@frames
+@options.as_json
+@options.quiet
+def decompose_command(
+    sequence: str,
+    output: str,
+    bones: int | None,
+    influences: int,
+    hierarchy: bool,
+    rate: float,
+    frames: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Find bones, weights and motion of a mesh SEQUENCE (.npz, a folder of OBJ files, or a file with animations)."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    from understudy import formats
+    from understudy.character import Asset
+    from understudy.deform import example_files
+    from understudy.deform.methods.linear import LinearSkin
+    from understudy.deform.playable import asset_of_examples
+
+    settings: dict[str, object] = {"influences": influences, **({} if bones is None else {"bones": bones})}
+    with options.progress(f"decomposing {sequence}", quiet or as_json, counted=False) as progress:
+        rest, triangles, meshes, notes = example_files.read_sequence(sequence, frames, progress)
+        found, more = example_files.examples_from_meshes(rest, triangles, meshes, progress, settings, hierarchy)
+    skin = LinearSkin.from_artist_weights(found)
+    made, lost = asset_of_examples(skin, found, Path(output).stem, "sequence", rate)
+    plain = Asset([replace(made.character(), deformer=None)], made.clips)
+    notes = [*notes, *more, *lost, *formats.write(plain, output)]
+    error = np.linalg.norm(skin.deform(found.transforms) - found.vertices, axis=-1)
+    facts = {
+        "output": output,
+        "bones": len(found.names),
+        "frames": len(found),
+        "rms_mm": 1000 * float(np.sqrt((error**2).mean())),
+        "worst_mm": 1000 * float(error.max()),
+        "rms_percent": 100 * float(np.sqrt((error**2).mean())) / found.size,
+    }
+    if as_json:
+        options.echo_json({**facts, "notes": notes})
+        return
+    options.echo_notes(notes, quiet)
+    click.echo(
+        f"{facts['bones']} bones, {facts['frames']} frames: rms {facts['rms_mm']:.4g} mm "
+        f"({facts['rms_percent']:.2g} %), worst {facts['worst_mm']:.4g} mm from the sequence -> {output}"
+    )
+
+
 @command.command(name="auto")
 @click.argument("mesh")
 @options.output(help="The rigged character, as in rigged.glb.")
@@ -238,13 +329,15 @@ def auto_command(
 def methods_command(as_json: bool) -> None:
     """List the deformers."""
     from understudy.deform import deformer
+    from understudy.deform.comparison import METHODS_ON_REQUEST
 
     known = {name: deformer.method_class(name) for name in deformer.METHODS}
     if as_json:
         options.echo_json([{"method": name, "paper": kind.paper} for name, kind in known.items()])
         return
     for name, kind in known.items():
-        click.echo(f"{name:<22} {kind.paper}")
+        asked = "  (worse than doing nothing on new clips; by name only)" if name in METHODS_ON_REQUEST else ""
+        click.echo(f"{name:<22} {kind.paper}{asked}")
 
 
 def read_examples(
@@ -258,17 +351,17 @@ def read_examples(
 
 
 def heat_maps(result: Comparison, azimuth: float, quiet: bool) -> dict[str, bytes]:
-    """A PNG of each method at its worst pose; "" is the truth at the worst pose of the first method."""
+    """A PNG of each method in one pose, and of the truth under ""."""
     import io
 
     import numpy as np
     from PIL import Image
 
-    from understudy.deform.report import heat_scale
+    from understudy.deform.report import heat_scale, shown_pose
     from understudy.render import open_renderer
     from understudy.render.overlay import comparison_view, heat_picture
 
-    measured = [(entry, entry.measures, entry.deformer) for entry in result.valid_results]
+    measured = [(entry, entry.deformer) for entry in result.valid_results]
     if not measured:
         return {}
     most = heat_scale(result)
@@ -284,15 +377,13 @@ def heat_maps(result: Comparison, azimuth: float, quiet: bool) -> dict[str, byte
             Image.fromarray(picture).save(stream, format="PNG", optimize=True)
             pictures[name] = stream.getvalue()
 
-        for done, (entry, measures, deformer) in enumerate(measured):
-            assert measures is not None and deformer is not None  # `measured` has only these
-            truth = result.held.vertices[measures.worst_pose]
-            found = deformer.deform(result.held.transforms[measures.worst_pose])
-            camera, stage = comparison_view(
-                [truth, found], HEAT_MAP_PIXELS[0] / HEAT_MAP_PIXELS[1], azimuth, math.radians(14.0)
-            )
-            if not done:
-                draw("", truth, np.zeros(len(truth)), camera, stage)
+        pose = shown_pose(result)
+        truth = result.held.vertices[pose]
+        camera, stage = comparison_view([truth], HEAT_MAP_PIXELS[0] / HEAT_MAP_PIXELS[1], azimuth, math.radians(14.0))
+        draw("", truth, np.zeros(len(truth)), camera, stage)
+        for done, (entry, deformer) in enumerate(measured):
+            assert deformer is not None  # `measured` has only these
+            found = deformer.deform(result.held.transforms[pose])
             draw(entry.method, found, np.linalg.norm(found - truth, axis=1), camera, stage)
             progress(done + 1, len(measured))
     return pictures

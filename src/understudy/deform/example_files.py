@@ -26,7 +26,7 @@ import numpy as np
 
 from understudy import files
 from understudy.character import Asset, Character, Mesh, Part, SkinBinding, kinematics
-from understudy.character.rig import rig_of
+from understudy.character.rig import PosedRig, rig_of
 from understudy.character.skeleton import depth_first
 from understudy.checks import Array
 from understudy.deform.examples import Examples, sound_triangles
@@ -39,6 +39,7 @@ EXAMPLE_ARRAYS = ("rest", "triangles", "inverse_binds", "transforms", "vertices"
 SEQUENCE_ARRAYS = ("rest", "frames")
 MAX_POSES = 400  # poses that are read by default
 MAX_VERTICES_TIMES_POSES = 60_000_000  # 1.4 GB as float64
+SEQUENCE_PIECES = 8  # that a sequence without clips is cut into
 MAX_FILES = 5_000  # OBJ files in a folder
 Progress = Callable[[int, int], None]
 Shaped = Mapping[str, Sequence[str]]  # names of shapes by part
@@ -98,7 +99,7 @@ def read(
     if source in BUILT_IN_SOURCES and not path.exists():
         examples = _solve_ground_truth(source)
     elif path.is_dir():
-        examples, notes = _read_obj_folder(path, frames, progress)
+        examples, notes = examples_from_meshes(*_obj_meshes(path, frames, progress), progress)
     elif path.suffix.lower() == ".npz":
         examples, notes = _read_npz(path, frames, progress)
     else:
@@ -116,8 +117,16 @@ def write(examples: Examples, path: str | Path) -> None:
     """Write examples as one npz that `read` reads, whole or not at all."""
     arrays = {name: getattr(examples, name) for name in (*EXAMPLE_ARRAYS, "weights", "joints")}
     arrays = {name: value for name, value in arrays.items() if value is not None}
+    if examples.clips:
+        arrays["clips"] = np.array(examples.clips, dtype=np.str_)
     with files.write_atomically(path) as temporary, temporary.open("wb") as stream:
         np.savez(stream, **arrays, names=np.array(examples.names, dtype=np.str_))
+
+
+def pieces_of(count: int) -> list[str]:
+    """The names of the clips that a long sequence is cut into, so that a comparison can hold out whole ones."""
+    pieces = np.minimum(np.arange(count) * SEQUENCE_PIECES // max(count, 1), SEQUENCE_PIECES - 1)
+    return [f"piece {piece + 1}" for piece in pieces]
 
 
 def pick_evenly(count: int, most: int) -> Array:
@@ -136,7 +145,9 @@ def _read_npz(path: Path, frames: int | None, progress: Progress | None) -> tupl
         names = set(archive.names)
         if set(EXAMPLE_ARRAYS) <= names:
             kept = {
-                name: archive.read(name) for name in (*EXAMPLE_ARRAYS, "weights", "joints", "names") if name in names
+                name: archive.read(name)
+                for name in (*EXAMPLE_ARRAYS, "weights", "joints", "names", "clips")
+                if name in names
             }
         elif set(SEQUENCE_ARRAYS) <= names:
             kept = {name: archive.read(name) for name in archive.names if archive.names.index(name) < 100}
@@ -148,7 +159,8 @@ def _read_npz(path: Path, frames: int | None, progress: Progress | None) -> tupl
             raise Unsupported(path, f"holds the arrays {held}; {wanted}")
     try:
         if "frames" not in kept:
-            arrays: dict[str, Any] = {**kept, "names": [str(name) for name in kept.get("names", ())]}
+            words = {key: [str(name) for name in kept.get(key, ())] for key in ("names", "clips")}
+            arrays: dict[str, Any] = {**kept, **words}
             return Examples(**arrays), []
         return _examples_from_sequence(path, kept, frames, progress)
     except InvalidInput as error:
@@ -159,6 +171,15 @@ def _examples_from_sequence(
     path: Path, kept: dict[str, Array], frames: int | None, progress: Progress | None
 ) -> tuple[Examples, list[str]]:
     """From the arrays `rest`, `frames`, `triangles` or `quads`, and optionally `hand_weights` with joints."""
+    meshes, triangles, notes = _sequence_arrays(path, kept, frames)
+    if "hand_weights" not in kept:
+        examples, more = examples_from_meshes(kept["rest"], triangles, meshes, progress)
+        return examples, [*notes, *more]
+    return _examples_from_painted_sequence(path, kept, triangles, meshes, notes)
+
+
+def _sequence_arrays(path: Path, kept: dict[str, Array], frames: int | None) -> tuple[Array, Array, list[str]]:
+    """The meshes (F, V, 3) and triangles of a sequence, at most `frames` of them, and notes."""
     triangles = kept.get("triangles")
     if triangles is None and "quads" in kept and kept["quads"].ndim == 2 and kept["quads"].shape[1:] == (4,):
         quads = kept["quads"]
@@ -170,10 +191,7 @@ def _examples_from_sequence(
         raise BadFile(path, f"frames should have shape (F, V, 3), but have shape {meshes.shape}")
     meshes = meshes[pick_evenly(len(meshes), frames or MAX_POSES)]
     notes = [] if len(meshes) == len(kept["frames"]) else [f"{len(meshes)} of {len(kept['frames'])} frames are used"]
-    if "hand_weights" not in kept:
-        examples, more = examples_from_meshes(kept["rest"], triangles, meshes, progress)
-        return examples, [*notes, *more]
-    return _examples_from_painted_sequence(path, kept, triangles, meshes, notes)
+    return meshes, triangles, notes
 
 
 def _examples_from_painted_sequence(
@@ -225,19 +243,52 @@ def _examples_from_painted_sequence(
             np.take_along_axis(weights, joints, axis=1),
             joints,
             names,
+            clips=pieces_of(len(meshes)),
         ),
         notes,
     )
 
 
+def read_sequence(
+    source: str, frames: int | None = None, progress: Progress | None = None
+) -> tuple[Array, Array, Array, list[str]]:
+    """The rest mesh (V, 3), triangles (T, 3), meshes (F, V, 3) of a sequence, and notes.
+
+    A sequence is an .npz (`rest`, `frames`, `triangles` or `quads`), a folder of OBJ files, or a file of a character,
+    of which the meshes of all animations are taken and the skeleton is not.
+    """
+    path = Path(source)
+    if path.is_dir():
+        return (*_obj_meshes(path, frames, progress), [])
+    if path.suffix.lower() == ".npz":
+        with Archive(path) as archive:
+            kept = {name: archive.read(name) for name in ("rest", "frames", "triangles", "quads") if name in archive}
+        if not set(SEQUENCE_ARRAYS) <= set(kept):
+            raise Unsupported(path, f"a sequence has the arrays {', '.join(SEQUENCE_ARRAYS)} and triangles")
+        meshes, triangles, notes = _sequence_arrays(path, kept, frames)
+        return kept["rest"], triangles, meshes, notes
+    from understudy.cast import open_asset
+
+    character, rig, rows, _, notes = _posed_character(open_asset(path), path, frames)
+    return rig.vertices(rig.rest[None])[0], character.triangles, rig.vertices(rows), notes
+
+
 def examples_from_meshes(
-    rest: Any, triangles: Any, meshes: Any, progress: Progress | None = None
+    rest: Any,
+    triangles: Any,
+    meshes: Any,
+    progress: Progress | None = None,
+    settings: dict[str, object] | None = None,
+    hierarchy: bool = False,
 ) -> tuple[Examples, list[str]]:
-    """Examples of a sequence of meshes without a skeleton: its bones are found."""
-    from understudy.deform.methods.mesh_animation import skin_animation
+    """Examples of a sequence of meshes without a skeleton: its bones are found.
+
+    `settings` are those of `methods.mesh_animation`; with `hierarchy` the bones are tied into a skeleton.
+    """
+    from understudy.deform.methods.mesh_animation import bone_tree, skin_animation
 
     sound, folded = sound_triangles(triangles)
-    skinned = skin_animation(rest, sound, meshes, progress=progress)
+    skinned = skin_animation(rest, sound, meshes, settings, progress)
     total = np.maximum(skinned.dense.sum(axis=0), 1e-9)[:, None]
     middle = (skinned.dense[..., None] * skinned.rest[:, None]).sum(axis=0) / total
     binds = np.tile(np.eye(4), (skinned.bones, 1, 1))
@@ -246,10 +297,16 @@ def examples_from_meshes(
     if folded:
         notes.append(f"{folded} triangles without area were left out")
     moves = skinned.matrices @ binds
-    parents = np.full(skinned.bones, -1)
-    return Examples(
-        skinned.rest, sound, np.linalg.inv(binds), moves, meshes, parents, skinned.weights, skinned.joints
-    ), notes
+    parents, order = np.full(skinned.bones, -1), np.arange(skinned.bones)
+    if hierarchy:
+        parents, binds[:, :3, 3] = bone_tree(skinned)
+        order = depth_first(parents)
+        rank = np.argsort(order)
+        parents = np.where(parents[order] < 0, -1, rank[parents[order]])
+        moves = skinned.matrices @ binds
+    binds, moves, joints = binds[order], moves[:, order], np.argsort(order)[skinned.joints]
+    common = (skinned.rest, sound, np.linalg.inv(binds), moves, meshes, parents, skinned.weights, joints)
+    return Examples(*common, clips=pieces_of(len(moves))), notes
 
 
 def _examples_from_bake(path: Path) -> tuple[Examples, list[str]]:
@@ -263,12 +320,13 @@ def _examples_from_bake(path: Path) -> tuple[Examples, list[str]]:
     except np.linalg.LinAlgError:
         raise BadFile(path, "a joint of the first frame is scaled to nothing, which leaves no rest pose") from None
     sound = sound_triangles(bake.triangles)[0]
-    examples = Examples(bake.vertices[0], sound, binds, bake.joints, bake.vertices, parents, names=bake.joint_names)
+    common = (bake.vertices[0], sound, binds, bake.joints, bake.vertices, parents)
+    examples = Examples(*common, names=bake.joint_names, clips=pieces_of(len(bake.joints)))
     return examples, ["the first frame of the bake is taken as the rest"]
 
 
-def _read_obj_folder(path: Path, frames: int | None, progress: Progress | None) -> tuple[Examples, list[str]]:
-    """Examples of a folder of OBJ files."""
+def _obj_meshes(path: Path, frames: int | None, progress: Progress | None) -> tuple[Array, Array, Array]:
+    """The rest mesh, triangles and meshes (F, V, 3) of a folder of OBJ files, the first of which is the rest."""
     from understudy import formats
 
     paths = sorted(file for file in path.iterdir() if file.suffix.lower() == ".obj")
@@ -287,9 +345,32 @@ def _read_obj_folder(path: Path, frames: int | None, progress: Progress | None) 
         meshes.append(mesh)
         if progress:
             progress(done, 2 * len(chosen))
-    return examples_from_meshes(
-        meshes[0].vertices, meshes[0].triangles, np.stack([mesh.vertices for mesh in meshes[1:]]), progress
-    )
+    return meshes[0].vertices, meshes[0].triangles, np.stack([mesh.vertices for mesh in meshes[1:]])
+
+
+def _posed_character(
+    asset: Asset, path: str | Path, frames: int | None
+) -> tuple[Character, PosedRig, Array, list[str], list[str]]:
+    """The first character with animations, its rig, rows of all its clips, the clip of each row, and notes."""
+    notes = list(asset.notes)
+    moved = [(c, [a for a in asset.animations if rig_of(c).is_moved_by(a)]) for c in asset.characters if c.vertex_count]
+    moved = [(character, animations) for character, animations in moved if animations]
+    if not moved:
+        raise BadFile(path, "examples need a character with a mesh and an animation, but there is none here")
+    character, animations = moved[0]
+    if len(moved) > 1:
+        notes.append(f"{len(moved)} characters move here; {character.name!r} is used")
+    rig = rig_of(character)
+    clips = [asset.clip(animation.name) for animation in animations]
+    blocks = [rig.pose(clip) for clip in clips]
+    rows = np.concatenate(blocks)
+    clip_of = [clip.name for clip, block in zip(clips, blocks) for _ in block]
+    most = min(frames or MAX_POSES, max(MAX_VERTICES_TIMES_POSES // max(character.vertex_count, 1), 2))
+    if len(rows) > most:
+        notes.append(f"{most} of {len(rows)} frames of {len(clips)} animations are used, evenly spread")
+        chosen = pick_evenly(len(rows), most)
+        rows, clip_of = rows[chosen], [clip_of[row] for row in chosen]
+    return character, rig, rows, clip_of, notes
 
 
 def examples_from_asset(
@@ -303,21 +384,7 @@ def examples_from_asset(
 
     Shapes that `still` names stay at rest.
     """
-    notes = list(asset.notes)
-    moved = [(c, [a for a in asset.animations if rig_of(c).is_moved_by(a)]) for c in asset.characters if c.vertex_count]
-    moved = [(character, animations) for character, animations in moved if animations]
-    if not moved:
-        raise BadFile(path, "examples need a character with a mesh and an animation, but there is none here")
-    character, animations = moved[0]
-    if len(moved) > 1:
-        notes.append(f"{len(moved)} characters move here; {character.name!r} is used")
-    rig = rig_of(character)
-    clips = [asset.clip(animation.name) for animation in animations]
-    rows = np.concatenate([rig.pose(clip) for clip in clips])
-    most = min(frames or MAX_POSES, max(MAX_VERTICES_TIMES_POSES // max(character.vertex_count, 1), 2))
-    if len(rows) > most:
-        notes.append(f"{most} of {len(rows)} frames of {len(clips)} animations are used, evenly spread")
-        rows = rows[pick_evenly(len(rows), most)]
+    character, rig, rows, clip_of, notes = _posed_character(asset, path, frames)
     for part, names in character.shapes.items() if character.layers is None else ():
         columns = rig.channels.slice(part, "weights")
         assert columns is not None  # every part with shapes has its channel
@@ -327,13 +394,15 @@ def examples_from_asset(
     if len(character.joints) < 2:
         rest = rig.vertices(rig.rest[None])[0]
         examples, more = examples_from_meshes(rest, character.triangles, vertices, progress)
+        object.__setattr__(examples, "clips", tuple(clip_of))
         return examples, [*notes, *more]
     whole = bind_space(character, rigid=True)
     joints, weights = whole.artist_weights()
     sound = sound_triangles(whole.triangles)[0]
     binds = np.linalg.inv(whole.binds)
     moves = rig.joints(rows)[:, whole.joints]
-    examples = Examples(whole.vertices, sound, binds, moves, vertices, whole.parents, weights, joints, whole.names)
+    common = (whole.vertices, sound, binds, moves, vertices, whole.parents, weights, joints, whole.names)
+    examples = Examples(*common, clips=clip_of)
     if not character.shapes and all(part.skin.method == "linear" for part in character.parts):
         notes.append("the mesh of this file is linear blend skinning itself: the linear method can only win")
     return examples, notes

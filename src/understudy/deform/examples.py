@@ -40,6 +40,8 @@ class Examples:
         joints: Joints (V, K) of these weights.
         names: Names of the B joints.
         shape_weights: Shape weights (E, S) of the examples, where they come from a face.
+        clips: Name of the clip that each of the E examples comes from, in the order of time; none where they are
+            unrelated poses.
         notes: A line for each thing that reading changed or left out.
 
     Raises:
@@ -64,6 +66,7 @@ class Examples:
     joints: Array | None = None  # (V, K) int
     names: tuple[str, ...] = ()  # B
     shape_weights: Array | None = None  # (E, S)
+    clips: tuple[str, ...] = ()  # E, or none
     notes: tuple[str, ...] = ()
 
     def __init__(
@@ -79,6 +82,7 @@ class Examples:
         names: Sequence[str] = (),
         shape_weights: Any = None,
         notes: Sequence[str] = (),
+        clips: Sequence[str] = (),
     ) -> None:
         rest = checks.array(rest, "the rest mesh", ("V", 3))
         binds = checks.array(inverse_binds, "inverse bind matrices", ("B", 4, 4))
@@ -109,8 +113,11 @@ class Examples:
             "shape_weights": None
             if shape_weights is None
             else checks.array(shape_weights, "the shape weights of the examples", (len(moves), None)),
+            "clips": tuple(clips),
             "notes": tuple(notes),
         }
+        if clips and len(clips) != len(moves):
+            raise InvalidInput(f"there are {len(moves)} example poses, but {len(clips)} names of their clips")
         if len(fields["names"]) != bones:
             raise InvalidInput(f"there are {bones} joints, but {len(fields['names'])} names for them")
         for name, value in fields.items():
@@ -185,7 +192,7 @@ class Examples:
         binds = self.inverse_binds @ np.diag((1 / grown, 1 / grown, 1 / grown, 1.0))
         return Examples(
             grown * self.rest, self.triangles, binds, self.transforms, self.vertices, self.parents, self.weights,
-            self.joints, self.names, self.shape_weights, self.notes,
+            self.joints, self.names, self.shape_weights, self.notes, self.clips,
         )  # fmt: skip
 
     def subset(self, which: Any) -> Examples:
@@ -206,7 +213,8 @@ class Examples:
             raise InvalidInput(f"examples are numbered 0 to {len(self) - 1}, but {which.max()} was asked for")
         shape_weights = None if self.shape_weights is None else self.shape_weights[which]
         common = (self.rest, self.triangles, self.inverse_binds, self.transforms[which], self.vertices[which])
-        return Examples(*common, self.parents, self.weights, self.joints, self.names, shape_weights, self.notes)
+        rest = (self.parents, self.weights, self.joints, self.names, shape_weights, self.notes)
+        return Examples(*common, *rest, [self.clips[e] for e in which] if self.clips else ())
 
     def split(self, held_out: Any) -> tuple[Examples, Examples]:
         """Split the examples for a fair measurement.
@@ -220,6 +228,19 @@ class Examples:
         mask = np.zeros(len(self), bool)
         mask[np.asarray(held_out)] = True
         return self.subset(~mask), self.subset(mask)
+
+    def with_vertices(self, vertices: Any) -> Examples:
+        """The same poses with other meshes.
+
+        Args:
+            vertices: Vertices (E, V, 3) of the examples in the world, in metres.
+
+        Returns:
+            The examples.
+        """
+        e = self
+        common = (e.rest, e.triangles, e.inverse_binds, e.transforms, vertices, e.parents, e.weights, e.joints)
+        return Examples(*common, e.names, e.shape_weights, e.notes, e.clips)
 
     def require_poses(self, poses: int, method: str) -> None:
         """Refuse to fit a method to too few poses.

@@ -121,9 +121,11 @@ def write(asset: Asset, path: str | Path, progress: Callable[[int, int], None] |
     return (*notes, *formats.write(asset, path))
 
 
-def asset_of_examples(deformer: Deformer, examples: Examples, name: str) -> tuple[Asset, tuple[str, ...]]:
-    """Examples as a character with the deformer and one clip, "poses", and notes."""
-    skeleton, clip, notes = _motion(examples)
+def asset_of_examples(
+    deformer: Deformer, examples: Examples, name: str, clip_name: str = "poses", rate: float = POSES_PER_SECOND
+) -> tuple[Asset, tuple[str, ...]]:
+    """Examples as a character with the deformer and one clip, and notes."""
+    skeleton, clip, notes = _motion(examples, clip_name, rate)
     skin = deformer if isinstance(deformer, LinearSkin) else _linear_base(deformer, examples)
     binding = SkinBinding(np.arange(len(skeleton)), examples.inverse_binds, skin.joints, skin.weights)
     part = Part(name, Mesh(name, examples.rest, examples.triangles), binding)
@@ -310,14 +312,10 @@ def _with_weights(clip: Clip, rig: DirectRig, shaped: Character, rows: Array, we
 
 def _linear_base(deformer: Deformer, examples: Examples) -> LinearSkin:
     """Linear blending fitted to the deformer's own poses: what the corrective shapes correct."""
-    e, wanted = examples, deformer.deform(examples.transforms)
-    played = Examples(
-        e.rest, e.triangles, e.inverse_binds, e.transforms, wanted, e.parents, e.weights, e.joints, e.names
-    )
-    return LinearSkin.fit(played)
+    return LinearSkin.fit(examples.with_vertices(deformer.deform(examples.transforms)))
 
 
-def _motion(examples: Examples) -> tuple[Skeleton, Clip, list[str]]:
+def _motion(examples: Examples, name: str, rate: float) -> tuple[Skeleton, Clip, list[str]]:
     """The skeleton of the examples at rest, and their poses as a clip."""
     local = kinematics.local_transforms(examples.parents, examples.transforms)
     rest = kinematics.local_transforms(examples.parents, examples.rest_transforms)
@@ -330,4 +328,4 @@ def _motion(examples: Examples) -> tuple[Skeleton, Clip, list[str]]:
     moved = transform.decompose(local)
     channels = [Channel(joint, kind) for joint in examples.names for kind in ("translation", "rotation", "scale")]
     values = np.concatenate(moved, axis=2).reshape(len(examples), -1)
-    return skeleton, Clip("poses", channels, values, POSES_PER_SECOND), notes
+    return skeleton, Clip(name, channels, values, rate), notes

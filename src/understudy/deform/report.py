@@ -1,4 +1,4 @@
-"""The comparison as one page: table, heat maps at the worst pose, plots. Nothing is fetched from the network.
+"""The comparison as one page: table, heat maps of one pose, plots. Nothing is fetched from the network.
 
 The report is a folder with `index.html`, `report.json` (the same figures for programs) and `table.csv`. It is written
 beside its location and then renamed, so that it is there whole or not at all. Plots are SVG in the page's colours,
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from understudy.checks import Array
-from understudy.deform.comparison import Comparison, result_row
+from understudy.deform.comparison import Comparison
 from understudy.errors import InvalidInput
 
 PAGE_STYLE = """
@@ -41,6 +41,8 @@ th,td{padding:7px 8px;text-align:right;border-bottom:1px solid var(--line);white
 th{font-weight:600}thead th{white-space:normal;vertical-align:bottom}
 tbody th,thead th:first-child{text-align:left;position:sticky;left:0;background:var(--card)}
 tbody tr:last-child>*{border-bottom:0}td.best{color:var(--mark);font-weight:700}
+tr.worse>*{color:var(--c7)}
+.scale{height:12px;width:260px;border-radius:6px;background:linear-gradient(90deg,#440154,#31688e,#35b779,#fde725)}
 td.problem{text-align:left;color:var(--soft);white-space:normal}
 .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(260px,1fr));gap:14px}
 figure{margin:0;border:1px solid var(--line);border-radius:8px;overflow:hidden;background:var(--card)}
@@ -56,6 +58,10 @@ PLOT_WIDTH_PIXELS, FONT_PIXELS = 760, 13
 COLUMNS = (
     ("rms_mm", "RMS, mm", "How far vertices are from the truth: root mean square over all held-out poses"),
     ("rms_percent", "RMS, % of size", "The same, of the diagonal of the rest mesh"),
+    ("train_rms_mm", "RMS of the fit, mm", "On the poses that the method was fitted to"),
+    ("p95_mm", "95th percentile, mm", "Of all vertices in all held-out poses"),
+    ("p99_mm", "99th percentile, mm", "Of all vertices in all held-out poses"),
+    ("jitter_mm", "jitter, mm", "Second difference of the error from frame to frame, root mean square"),
     ("worst_mm", "worst, mm", "The one vertex in the one pose that is furthest off"),
     ("worst_percent", "worst, %", "The same, of the diagonal of the rest mesh"),
     ("volume_loss_percent", "volume lost, %", "Mean over the poses; negative is too much"),
@@ -74,12 +80,13 @@ def write_report(
     """The report in a folder that does not exist, is empty, or holds an older report; `pictures` are PNG by method."""
     place = Path(folder)
     check_place(place)
-    rows = [result_row(entry) for entry in comparison.entries]
+    rows = comparison.rows()
     page = report_html(comparison, rows, title, pictures, list(notes))
     figures = {
         "examples": title,
         "vertices": len(comparison.held.rest),
-        "joints": len(comparison.held.inverse_binds),
+        "joints": list(comparison.held.names),
+        "held_out_clips": list(dict.fromkeys(comparison.held.clips)),
         "trained_poses": len(comparison.trained),
         "held_out_poses": [int(number) for number in comparison.held_numbers],
         "size_m": comparison.held.size,
@@ -138,6 +145,10 @@ def report_html(
         f"{len(held.rest):,} vertices, {len(held.inverse_binds)} joints, {1000 * held.size:,.0f} mm across. Each "
         f"method was fitted to {len(trained)} poses and measured on {len(held)} others that it had not seen."
     )
+    names = list(dict.fromkeys(held.clips))
+    if names and not set(names) & set(trained.clips):
+        shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+        about += f" These are whole clips: {shown}."
     items = "".join(f"<li>{escape(note)}</li>" for note in notes)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -147,6 +158,7 @@ def report_html(
         + (f"<ul>{items}</ul>" if items else "")
         + f"<h2 id=table>Table</h2>{_table(rows)}"
         + _figures(comparison, pictures)
+        + _joint_table(comparison)
         + _plots(comparison, rows)
         + "</main></body></html>\n"
     )
@@ -155,7 +167,7 @@ def report_html(
 def _table(rows: Sequence[Mapping[str, Any]]) -> str:
     best = {}
     for key, _, _ in COLUMNS:
-        values = [abs(row[key]) for row in rows if key in row]
+        values = [abs(row[key]) for row in rows if row.get(key) is not None]
         best[key] = min(values) if values else None
     head = "".join(f'<th scope="col" title="{escape(about)}">{escape(name)}</th>' for _, name, about in COLUMNS)
     body = []
@@ -166,14 +178,19 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> str:
         else:
             for key, _, _ in COLUMNS:
                 value = row[key]
+                if value is None:
+                    cells += "<td>-</td>"
+                    continue
                 mark = ' class="best"' if abs(value) == best[key] else ""
                 cells += f"<td{mark}>{format_figure(value)}{'<span aria-label=best> ★</span>' if mark else ''}</td>"
             cells += f"<td>{'yes' if row['gltf'] else 'with shapes'}</td>"
-        body.append(f"<tr>{cells}</tr>")
+        worse = ' class="worse" title="worse than doing nothing"' if row.get("worse") else ""
+        body.append(f"<tr{worse}>{cells}</tr>")
     return (
         '<div class="wide" tabindex="0" role="region" aria-label="Table of all methods"><table><thead><tr>'
         f'<th scope="col">method</th>{head}<th scope="col" title="As it is, or as linear blend with corrective shapes">'
-        f"glTF</th></tr></thead><tbody>{''.join(body)}</tbody></table></div><p>★ the best of a column.</p>"
+        f"glTF</th></tr></thead><tbody>{''.join(body)}</tbody></table></div><p>★ the best of a column. Red rows "
+        "are worse than doing nothing: the character's own weights, or automatic ones, without a fit.</p>"
     )
 
 
@@ -183,10 +200,7 @@ def _figures(comparison: Comparison, pictures: Mapping[str, bytes]) -> str:
         if entry.method not in pictures or entry.measures is None:
             continue
         m = entry.measures
-        words = (
-            f"{entry.method}, pose {int(comparison.held_numbers[m.worst_pose])}: rms "
-            f"{format_figure(1000 * m.pose_rms[m.worst_pose])} mm, worst {format_figure(1000 * m.worst)} mm"
-        )
+        words = f"{entry.method}: rms {format_figure(1000 * m.pose_rms[shown_pose(comparison)])} mm in this pose"
         data = base64.b64encode(pictures[entry.method]).decode()
         cards.append(
             f'<figure><img alt="Error of {escape(words)}, as colour on the mesh" src="data:image/png;base64,{data}">'
@@ -195,9 +209,10 @@ def _figures(comparison: Comparison, pictures: Mapping[str, bytes]) -> str:
     if not cards:
         return ""
     return (
-        "<h2 id=worst>Each method at its worst pose</h2><p>Dark violet is no error, yellow "
-        f"{1000 * heat_scale(comparison):.3g} mm or more: the largest error of the best two thirds of the methods. "
-        "The first picture is the truth.</p>"
+        f"<h2 id=worst>All methods in pose {int(comparison.held_numbers[shown_pose(comparison)])}</h2><p>It is the "
+        f"held-out pose that doing nothing is furthest from. The first picture is the truth.</p>"
+        f'<div class="scale"></div><p>0 to {1000 * heat_scale(comparison):.3g} mm or more: the largest error of the '
+        "best two thirds of the methods.</p>"
         f'<div class="cards">{_truth(comparison, pictures)}{"".join(cards)}</div>'
     )
 
@@ -208,12 +223,38 @@ def heat_scale(comparison: Comparison) -> float:
     return max(worst[(2 * (len(worst) - 1)) // 3], VISIBLE_ERROR_SIZE_RATIO * comparison.held.size)
 
 
-def _truth(comparison: Comparison, pictures: Mapping[str, bytes]) -> str:
-    """The true mesh in the worst pose of the first method."""
+def shown_pose(comparison: Comparison) -> int:
+    """The held-out pose that is drawn of every method: that in which the first one, doing nothing, is furthest off."""
     first = comparison.valid_results[0].measures
-    if "" not in pictures or first is None:
+    assert first is not None  # valid results have measures
+    return int(first.pose_rms.argmax())
+
+
+def _joint_table(comparison: Comparison) -> str:
+    """The error near each joint, of every method; the largest of a method is marked."""
+    entries = [(entry.method, entry.measures) for entry in comparison.valid_results if entry.measures is not None]
+    if not entries:
         return ""
-    words = f"truth, pose {int(comparison.held_numbers[first.worst_pose])}"
+    used = [b for b in range(len(comparison.held.names)) if np.isfinite(entries[0][1].joint_rms[b])]
+    head = "".join(f'<th scope="col">{escape(comparison.held.names[b])}</th>' for b in used)
+    body = []
+    for name, measures in entries:
+        errors = 1000 * measures.joint_rms
+        most = np.nanmax(errors)
+        cells = "".join(f"<td{' class=best' * bool(e == most)}>{format_figure(e)}</td>" for e in errors[used])
+        body.append(f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>')
+    return (
+        '<h2 id=joints>Error near each joint, RMS in mm</h2><div class="wide" tabindex="0" role="region" '
+        f'aria-label="Error by joint"><table><thead><tr><th scope="col">method</th>{head}</tr></thead>'
+        f"<tbody>{''.join(body)}</tbody></table></div><p>The largest of each method is marked.</p>"
+    )
+
+
+def _truth(comparison: Comparison, pictures: Mapping[str, bytes]) -> str:
+    """The true mesh in the pose that is drawn."""
+    if "" not in pictures:
+        return ""
+    words = f"truth, pose {int(comparison.held_numbers[shown_pose(comparison)])}"
     data = base64.b64encode(pictures[""]).decode()
     image = f'<img alt="The true mesh, {words}" src="data:image/png;base64,{data}">'
     return f"<figure>{image}<figcaption>{words}</figcaption></figure>"

@@ -5,6 +5,10 @@ decomposition with rigid bones", for the alternation.) The result is linear blen
 anywhere:
 
     x_i(f) = sum_b w_ib M_b(f) p_i,     w >= 0,  sum_b w_ib = 1,  at most K bones a vertex
+
+`bone_tree` ties the bones into a skeleton (Le and Deng 2014 do so while they solve; here it is done afterwards). Two
+bones meet at the middle of the vertices that they share; they are linked where their motions keep that point together
+best: the minimum spanning tree of the distances between its two images.
 """
 
 from __future__ import annotations
@@ -111,6 +115,34 @@ def skin_animation(
                 break
             best = better
         return best
+
+
+def bone_tree(skinned: MeshAnimation) -> tuple[Array, Array]:
+    """Parents (B,), -1 for the root, and places (B, 3) of the joints of a skeleton for bones, in the rest mesh.
+
+    The root is the bone that moves most of the mesh; it sits in the middle of that, the others where they meet their
+    parents.
+    """
+    from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
+
+    w, bones = skinned.dense, skinned.bones
+    middle = (w.T @ skinned.rest) / np.maximum(w.sum(axis=0), 1e-9)[:, None]
+    size = float(np.linalg.norm(np.ptp(skinned.rest, axis=0))) or 1.0
+    meeting, apart = np.zeros((bones, bones, 3)), np.zeros((bones, bones))
+    for i in range(bones):
+        for j in range(i):
+            shared = w[:, i] * w[:, j]
+            touching = shared.sum() > 1e-9
+            place = (shared @ skinned.rest) / shared.sum() if touching else 0.5 * (middle[i] + middle[j])
+            images = skinned.matrices[:, [i, j], :3] @ np.append(place, 1.0)
+            distance = np.sqrt(((images[:, 0] - images[:, 1]) ** 2).sum(axis=1).mean())
+            meeting[i, j] = meeting[j, i] = place
+            apart[i, j] = distance + (1e-9 * size if touching else size)  # a link of zero would be none
+    root = int(w.sum(axis=0).argmax())
+    _, parents = breadth_first_order(minimum_spanning_tree(apart), root, directed=False)
+    parents = np.where(np.arange(bones) == root, -1, parents)
+    places = np.where((parents >= 0)[:, None], meeting[np.arange(bones), parents], middle)
+    return parents, places
 
 
 def follow(rest: Array, weights: Array, frames: Array, sweeps: int = 60) -> Array:
