@@ -91,12 +91,14 @@ def compare_command(
     """Fit every method to some clips of EXAMPLES, measure it on the others, and write a report.
 
     The first row is doing nothing: the weights that the character has, or automatic ones. Methods that are worse on
-    clips that they were not fitted to are marked; three that usually are take part only when they are named.
+    clips that they were not fitted to are marked; four that are on some truth take part only when they are named.
     """
     from understudy.deform import report
     from understudy.deform.comparison import compare_skins
     from understudy.deform.deformer import method_class
 
+    for name in (*methods, *([truth] if truth else [])):
+        method_class(name)  # an unknown one is refused before anything is read
     report.check_place(Path(output))
     silent = quiet or as_json
     found, notes = read_examples(examples, frames, silent)
@@ -336,7 +338,11 @@ def methods_command(as_json: bool) -> None:
         options.echo_json([{"method": name, "paper": kind.paper} for name, kind in known.items()])
         return
     for name, kind in known.items():
-        asked = "  (worse than doing nothing on new clips; by name only)" if name in METHODS_ON_REQUEST else ""
+        asked = (
+            "  (worse than doing nothing on some new clips; compared by name only)"
+            if name in METHODS_ON_REQUEST
+            else ""
+        )
         click.echo(f"{name:<22} {kind.paper}{asked}")
 
 

@@ -42,7 +42,7 @@ FRAMES_PER_BATCH = 64  # a block of the kernels of linear blending
 HELD_OUT_RATIO = 0.25  # of the poses
 NOTHING = "doing nothing"  # linear blending with the examples' own weights, or automatic ones
 # Worse than doing nothing on clips that they were not fitted to; compared only when they are named.
-METHODS_ON_REQUEST = ("shape-by-example", "blend-shapes", "deformation-styles")
+METHODS_ON_REQUEST = ("shape-by-example", "blend-shapes", "rotational-regression", "deformation-styles")
 CompareProgress = Callable[[str, int, int], None]  # called with the method at work, how many are done, and all
 
 

@@ -10,7 +10,7 @@ from understudy.checks import Array
 from understudy.deform.rigging import TEMPLATES, automatic_rig, automatic_weights
 from understudy.deform.rigging.embedding import MedialSpheres, ShortestPaths, _sphere_costs, embed, fit_to_box
 from understudy.deform.rigging.refine import RefinementCost, unfold_skeleton
-from understudy.deform.rigging.rig import distinctness, quarter_turn_matrix, stance
+from understudy.deform.rigging.rig import distinctness, pairs_of_feet, quarter_turn_matrix, stance
 from understudy.deform.rigging.surface import VoxelSolid
 from understudy.errors import InvalidInput
 
@@ -70,6 +70,39 @@ def test_two_legs_in_one_are_not_believed() -> None:
     )
     assert distinctness(biped, own, medial) == 1.0 and stance(biped, own, medial) == 1.0
     assert distinctness(quadruped, other, medial) * stance(quadruped, other, medial) < 0.75
+
+
+def sauropod() -> tuple[Array, Array]:
+    """A body of boxes on four legs in the middle third of a long neck and tail, facing +z."""
+    legs = [box([x, 0, z], [x + 0.12, 0.6, z + 0.12]) for x in (-0.22, 0.1) for z in (-0.4, 0.3)]
+    return joined(
+        *legs,
+        box([-0.22, 0.5, -0.45], [0.22, 0.85, 0.45]),
+        box([-0.06, 0.7, 0.4], [0.06, 0.85, 1.5]),
+        box([-0.1, 0.68, 1.45], [0.1, 0.9, 1.7]),
+        box([-0.05, 0.65, -1.9], [0.05, 0.75, -0.4]),
+    )
+
+
+def test_feet_are_counted_in_pairs() -> None:
+    """Four legs are two pairs at their places in the box, two are one; a ball on the ground has none."""
+    for mesh, count in ((sauropod(), 2), (person(), 1), (box([-1, 0, -1], [1, 1, 1]), 0)):
+        solid = VoxelSolid.from_surface(*mesh, 100)
+        assert len(pairs_of_feet(solid, mesh[0])) == count
+    low, high = sauropod()[0].min(axis=0), sauropod()[0].max(axis=0)
+    pairs = pairs_of_feet(VoxelSolid.from_surface(*sauropod(), 90), sauropod()[0])
+    places = 0.5 * (low + high)[2] + 0.5 * (high - low)[2] * pairs[:, 1]
+    np.testing.assert_allclose(places, [-0.34, 0.36], atol=0.06)
+
+
+def test_four_legs_between_a_long_neck_and_tail_are_two_pairs() -> None:
+    found = automatic_rig(*sauropod(), facing="+z")
+    assert found.template == "quadruped"
+    place = dict(zip(found.names, found.places))
+    for side, sign in (("Left", 1), ("Right", -1)):
+        for joint, z in (("Hand", 0.36), ("Foot", -0.34)):
+            at = place[side + joint]
+            assert abs(at[2] - z) < 0.15 and abs(at[0] - sign * 0.16) < 0.08 and at[1] < 0.3, side + joint
 
 
 def test_the_sides_are_mirror_images(rig) -> None:

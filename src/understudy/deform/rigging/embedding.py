@@ -26,7 +26,7 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.deform.rigging.surface import VoxelSolid
-from understudy.deform.rigging.template import Template
+from understudy.deform.rigging.template import FOOT_HEIGHT_RATIO, Template
 from understudy.maths import vector
 
 MAX_SPHERES = 400  # the embedding compares all pairs
@@ -39,7 +39,6 @@ WRONG_SIDE_COST = 4.0  # for a joint a quarter of the width over the middle
 OFF_CENTRE_COST = 6.0  # for a middle joint as far off the middle as the box is wide
 UNFINISHED_END_COST = 1.0  # for an end from which the mesh continues by a tenth of the size
 FOOT_HEIGHT_COST = 8.0  # for a foot as high as the head
-FOOT_HEIGHT_RATIO = 0.05  # of the height: ends below it are feet
 
 # For a fork in a limb of zero width; 0 from half the largest radius on, which may be the head's.
 SHALLOW_FORK_COST = 0.3

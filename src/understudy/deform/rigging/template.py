@@ -18,6 +18,7 @@ from understudy import checks
 from understudy.checks import Array
 
 JointRow = tuple[str, str, float, float, float]  # joint, parent, x, y, z
+FOOT_HEIGHT_RATIO = 0.05  # of the height: ends below it are feet
 HEAD_HEIGHT_RATIOS = (0.3, 0.42, 0.55, 0.62)  # heights of heads that are tried, of the body; the template's is 0.18
 # x and y of the limbs of a biped whose arms hang: its box is narrow.
 ARMS_DOWN_POSITIONS: Mapping[str, tuple[float, float]] = {
@@ -172,6 +173,38 @@ class Template:
         places[:, 1] = np.where(y <= neck, lower, upper)
         return replace(self, places=places)
 
+    @property
+    def feet(self) -> int:
+        """The number of limbs that stand on the ground."""
+        ends = [j for j, children in enumerate(self.children) if not len(children)]
+        return sum(self.places[j, 1] < FOOT_HEIGHT_RATIO and bool(self.side[j]) for j in ends)
+
+    def with_legs_at(self, pairs: Array) -> Template:
+        """The template with its pairs of feet at places (P, 2) in the box: x of the left foot, and z, back to front.
+
+        Legs stand above their feet, and the body between them is stretched along: necks and tails differ most.
+        """
+        ends = [j for j, children in enumerate(self.children) if not len(children)]
+        feet = sorted((j for j in ends if self.places[j, 1] < FOOT_HEIGHT_RATIO and self.side[j] > 0), key=self._depth)
+        if len(feet) != len(pairs):
+            return self
+        places = self.places.copy()
+        own = np.array([self._depth(foot) for foot in feet])
+        knots = np.concatenate([[-1.0], own, [1.0]])
+        places[:, 2] = np.interp(places[:, 2], knots, np.concatenate([[-1.0], pairs[:, 1], [1.0]]))
+        for foot, (x, _) in zip(feet, pairs):
+            joint = foot
+            while self.side[joint]:
+                scale = x / max(abs(self.places[foot, 0]), 1e-6)
+                places[joint, 0] = self.places[joint, 0] * scale
+                places[self.mirror[joint], 0] = -places[joint, 0]
+                joint = int(self.parents[joint])
+        return replace(self, places=places)
+
+    def _depth(self, foot: int) -> float:
+        """The z of the limb of a foot: that of the joint above it, as toes point forward."""
+        return float(self.places[self.parents[foot], 2])
+
     def with_arms_down(self) -> Template:
         """The biped with hanging instead of stretched arms."""
         places = self.places.copy()
@@ -180,6 +213,12 @@ class Template:
                 x, y = ARMS_DOWN_POSITIONS[self.names[j].removeprefix("Left").removeprefix("Right")]
                 places[j, :2] = side * x, y
         return replace(self, places=places, belief=ARMS_DOWN_PRIOR * self.belief)
+
+    def variants_on(self, pairs: Array) -> tuple[Template, ...]:
+        """The variants, and where the template has that many pairs of feet, also with its legs at `pairs` (P, 2)."""
+        if not len(pairs) or self.feet != 2 * len(pairs) or self.name == "biped":
+            return self.variants
+        return (*self.variants, *(variant.with_legs_at(pairs) for variant in self.variants))
 
     @property
     def variants(self) -> tuple[Template, ...]:
