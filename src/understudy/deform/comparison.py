@@ -150,7 +150,7 @@ def compare_skins(
     in_clips = by == "clip" and len(set(examples.clips)) > 1
     numbers = hold_out_clips(examples.clips, held_out) if in_clips else hold_out_indices(len(examples), held_out)
     trained, held = examples.split(numbers)
-    entries = [_evaluate(NOTHING, "", trained, held, lambda: unfitted_skin(trained))]
+    entries = [_evaluate(NOTHING, "", trained, held, lambda: plain_skin(trained))]
     for done, name in enumerate(dict.fromkeys(chosen)):
         if report:
             report(name, done, len(chosen))
@@ -178,7 +178,7 @@ def hold_out_clips(clips: Sequence[str], share: float = HELD_OUT_RATIO) -> Array
     return np.flatnonzero([name in chosen for name in clips])
 
 
-def unfitted_skin(examples: Examples) -> LinearSkin:
+def plain_skin(examples: Examples) -> LinearSkin:
     """What a character does before anything is fitted: linear blending with its weights, or automatic ones."""
     if examples.weights is not None:
         return LinearSkin.from_artist_weights(examples)

@@ -213,8 +213,8 @@ class Examples:
             raise InvalidInput(f"examples are numbered 0 to {len(self) - 1}, but {which.max()} was asked for")
         shape_weights = None if self.shape_weights is None else self.shape_weights[which]
         common = (self.rest, self.triangles, self.inverse_binds, self.transforms[which], self.vertices[which])
-        rest = (self.parents, self.weights, self.joints, self.names, shape_weights, self.notes)
-        return Examples(*common, *rest, [self.clips[e] for e in which] if self.clips else ())
+        clips = [self.clips[e] for e in which] if self.clips else ()
+        return Examples(*common, self.parents, self.weights, self.joints, self.names, shape_weights, self.notes, clips)
 
     def split(self, held_out: Any) -> tuple[Examples, Examples]:
         """Split the examples for a fair measurement.
