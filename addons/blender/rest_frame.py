@@ -17,8 +17,8 @@ import numpy as np
 from understudy.character import Channel, Curve, Curves, Skeleton
 from understudy.character.curve import BEZIER
 from understudy.checks import Array
+from understudy.edit.keys import with_curves
 from understudy.edit.rotation_curves import common_handle_length, refine_curve, to_quaternion
-from understudy.edit.selection import with_curves
 from understudy.errors import InvalidInput
 from understudy.maths import bezier, quaternion
 

@@ -10,7 +10,8 @@ from tests.edit.random_curves import MOVE, TURN, random_curves, times_over, walk
 from understudy.character import Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP
 from understudy.edit import handles
-from understudy.edit.handles import break_tangents, is_broken, join_tangents, to_bezier
+from understudy.edit.handles import break_tangents, join_tangents, to_bezier
+from understudy.edit.keys import is_broken
 from understudy.maths import quaternion
 
 SEEDS = st.integers(0, 100_000)

@@ -11,7 +11,7 @@ from tests.edit.random_curves import MOVE, TURN, random_curve, random_curves, ti
 from understudy.character import Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP
 from understudy.edit import handles
-from understudy.edit.handles import is_broken, key_slopes
+from understudy.edit.keys import is_broken, key_slopes
 
 SEEDS = st.integers(0, 100_000)
 ALL = (handles.smooth_tangents, handles.clamp_tangents, handles.flatten_tangents, handles.straighten_tangents)

@@ -12,7 +12,7 @@ from understudy.character import Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP
 from understudy.character.key_insertion import key_at
 from understudy.edit import keys
-from understudy.edit.handles import key_slopes
+from understudy.edit.keys import key_slopes
 from understudy.errors import InvalidInput
 
 SEEDS = st.integers(0, 100_000)

@@ -14,7 +14,8 @@ from understudy import cast
 from understudy.character import Curves
 from understudy.character.rig import DirectRig
 from understudy.edit.goals import Limit, MovePoint, Pin, Point
-from understudy.edit.handles import key_slopes, smooth_tangents
+from understudy.edit.handles import smooth_tangents
+from understudy.edit.keys import key_slopes
 from understudy.edit.pose_solver import measure_pose
 from understudy.edit.posing import _pose_problem, begin_pose, key_pose, pose_character
 from understudy.edit.rotation_curves import to_euler

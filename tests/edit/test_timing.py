@@ -10,7 +10,7 @@ from tests.edit.random_curves import random_curves
 from understudy.character import Channel, Curve, Curves
 from understudy.character.curve import BEZIER
 from understudy.edit.goals import Pin, Point
-from understudy.edit.handles import key_slopes
+from understudy.edit.keys import key_slopes
 from understudy.edit.timing import Speed, retime, scale_timing, sigma_of, speed_of
 from understudy.errors import InvalidInput
 

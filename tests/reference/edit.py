@@ -6,8 +6,7 @@ import numpy as np
 
 from understudy.character.kinematics import euler_axes
 from understudy.checks import Array
-from understudy.edit.points.layered import LatticeControls, LayeredPoints
-from understudy.edit.points.layered_rules import Rules
+from understudy.edit.points.layered import LatticeControls, LayeredPoints, Rules
 from understudy.edit.points.skeletal import (
     EULER_ROTATION,
     NO_ROTATION,

@@ -29,12 +29,11 @@ from understudy.edit.edit_list_steps import (
     TimingStep,
 )
 from understudy.edit.goals import MovePoint, Pin, Point, Quaternion, Triple
-from understudy.edit.keys import move_key, remove_key, set_key
+from understudy.edit.keys import insert_key, move_key, remove_key, set_key
 from understudy.edit.outcome import EditResult, Suggestion
 from understudy.edit.points.states import states_of
 from understudy.edit.posing import PoseResult, key_pose, pose_character
 from understudy.edit.rotation_curves import to_euler
-from understudy.edit.selection import insert_key
 from understudy.edit.sketches import sketch_path
 from understudy.edit.solver.sqp import SCRIPT_SETTINGS, SolverSettings, solve
 from understudy.edit.solver.suggestions import suggest

@@ -28,11 +28,15 @@ from understudy.character import Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP, align_quaternion_signs, bezier_segments
 from understudy.character.key_insertion import key_at
 from understudy.checks import Array
-from understudy.edit.selection import Targets, keys_between, replace_curves, select_curves
-
-KINK_SLOPE_RATIO = 1e-6
-"""Slopes of two sides that differ by less than this share of the larger (at least of one a second) count as equal.
-Files keep slopes as float32, which leaves 1e-7; at walking pace a kink of 1e-6 is a micrometre a second."""
+from understudy.edit.keys import (
+    KINK_SLOPE_RATIO,
+    Targets,
+    is_broken,
+    key_slopes,
+    keys_between,
+    replace_curves,
+    select_curves,
+)
 
 BREAK_SLOPE_RATIO = 4 * KINK_SLOPE_RATIO
 """How far `break_tangents` opens a smooth key, as a share of its slope: just enough to differ from rounding."""
@@ -54,32 +58,6 @@ def to_bezier(curves: Curves, targets: Targets = None, start: float | None = Non
         return bezier_segments(curve, within & (curve.segments == LINEAR))
 
     return replace_curves(curves, select_curves(curves, targets), change)
-
-
-def key_slopes(curve: Curve) -> tuple[Array, Array]:
-    """Value per second on arriving at and on leaving each key, (K, n) each.
-
-    NaN where there is no segment, a step, or a Bezier handle without length in time.
-    """
-    keys, columns = curve.values.shape
-    arriving, leaving = np.full((2, keys, columns), np.nan)
-    if keys == 1:
-        return arriving, leaving
-    curve = bezier_segments(curve, curve.segments == LINEAR)
-    smooth = (curve.segments == BEZIER)[:, None]
-    for out, handles, at in ((leaving, curve.after, slice(None, -1)), (arriving, curve.before, slice(1, None))):
-        dt, dv = handles[at, :, 0], handles[at, :, 1]
-        out[at] = np.where(smooth & (dt > 0), dv / np.where(dt > 0, dt, 1.0), np.nan)
-    return arriving, leaving
-
-
-def is_broken(curve: Curve) -> Array:
-    """(K, n) bool: the keys where a column has a kink, a jump or a handle without length; never the first and last."""
-    arriving, leaving = key_slopes(curve)
-    size = np.maximum(np.maximum(np.abs(arriving), np.abs(leaving)), 1.0)
-    broken = ~(np.abs(arriving - leaving) <= KINK_SLOPE_RATIO * size)
-    broken[[0, -1]] = False
-    return broken
 
 
 def break_tangents(curves: Curves, time: float | None = None, targets: Targets = None) -> Curves:

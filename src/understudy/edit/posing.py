@@ -23,10 +23,10 @@ from understudy.character.key_insertion import key_at
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.edit.goals import Limit, MovePoint, Pin, Point, sort_goals
+from understudy.edit.keys import finite_time, insert_key, mark_posed, replace_curves
 from understudy.edit.outcome import Obstacle
 from understudy.edit.points.states import PointStates, states_of
 from understudy.edit.pose_solver import PoseProblem, PoseSettings, find_pose_obstacles, pose_variables, search_pose
-from understudy.edit.selection import finite_time, insert_key, mark_posed, replace_curves
 from understudy.edit.solver.free_columns import (
     character_size,
     column_mass,

@@ -18,7 +18,7 @@ from understudy.character import Channel, Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP, align_quaternion_signs, bezier_segments
 from understudy.character.key_insertion import insert_curve_key
 from understudy.checks import Array
-from understudy.edit.selection import Targets, replace_curves, select_curves
+from understudy.edit.keys import Targets, replace_curves, select_curves
 from understudy.errors import InvalidInput
 from understudy.maths import bezier, euler, quaternion
 

@@ -20,8 +20,8 @@ import numpy as np
 
 from understudy.character import Channel, Curve, Curves
 from understudy.edit.goals import Contact, Edit, Hold, Limit, MovePoint, Pin, Point
+from understudy.edit.keys import with_curves
 from understudy.edit.outcome import EditResult, Obstacle
-from understudy.edit.selection import with_curves
 from understudy.errors import InvalidInput, join_names
 
 CURVE_ARRAYS = ("times", "values", "segments", "before", "after")

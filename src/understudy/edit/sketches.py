@@ -44,8 +44,8 @@ from understudy.edit.goals import (
     check_point,
     sort_goals,
 )
+from understudy.edit.keys import finite_time
 from understudy.edit.outcome import EditResult, unit_for
-from understudy.edit.selection import finite_time
 from understudy.edit.solver.objective_terms import gap_of
 from understudy.edit.solver.problem import EditProblem, prepare_problem, with_constraint_penalty
 from understudy.edit.solver.sqp import SearchResult, SolverSettings, edit_result, search

@@ -39,9 +39,8 @@ from understudy.edit.goals import (
     TermFunction,
     TermResponse,
 )
-from understudy.edit.handles import is_broken
+from understudy.edit.keys import Targets, finite_time, is_broken, replace_curves, select_curves
 from understudy.edit.outcome import EditResult, Obstacle
-from understudy.edit.selection import Targets, finite_time, replace_curves, select_curves
 from understudy.edit.sketches import Stroke, sketch_path
 from understudy.edit.solver.free_tangents import MAX_TIME_HANDLE_RATIO, TIME_HANDLE_COST, TangentVariables
 from understudy.edit.solver.objective_terms import path_of

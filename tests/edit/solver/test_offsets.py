@@ -12,7 +12,8 @@ from tests.reference import offsets
 from understudy.character import Channel, Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR
 from understudy.checks import Array
-from understudy.edit.handles import is_broken, smooth_tangents
+from understudy.edit.handles import smooth_tangents
+from understudy.edit.keys import is_broken
 from understudy.edit.solver.offsets import (
     MIN_RADIUS,
     OffsetVariables,

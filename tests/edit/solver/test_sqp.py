@@ -13,7 +13,7 @@ from understudy.character import Channel, Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR
 from understudy.checks import Array
 from understudy.edit.goals import Contact, Edit, Hold, Limit, MovePoint, Pin, Point
-from understudy.edit.handles import is_broken
+from understudy.edit.keys import is_broken
 from understudy.edit.outcome import EditResult
 from understudy.edit.solver import segments, targets
 from understudy.edit.solver.problem import prepare_problem

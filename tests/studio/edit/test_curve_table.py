@@ -10,7 +10,7 @@ from tests.studio.edit.robot import flight
 from understudy.character import Channel, Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP
 from understudy.edit import keys
-from understudy.edit.selection import with_curves
+from understudy.edit.keys import with_curves
 from understudy.maths import quaternion
 from understudy.studio.edit.curve_table import CurveTable
 

@@ -11,7 +11,7 @@ from tests.studio.edit.robot import flight
 from understudy.character import Curve, Curves
 from understudy.character.curve import LINEAR, STEP
 from understudy.edit import keys
-from understudy.edit.handles import is_broken, key_slopes
+from understudy.edit.keys import is_broken, key_slopes
 from understudy.edit.serialise import same_curves
 from understudy.errors import InvalidInput
 from understudy.studio.edit.key_edits import apply_key_changes, channel_numbers

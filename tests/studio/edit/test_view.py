@@ -9,7 +9,7 @@ from tests.studio.edit.robot import flight, robot
 
 from understudy.character.rig import rig_of
 from understudy.edit.goals import Point
-from understudy.edit.selection import with_curves
+from understudy.edit.keys import with_curves
 from understudy.edit.solver.free_columns import RigCache
 from understudy.render.viewport.surface import FramePacker
 from understudy.studio.edit.view import EditView

@@ -2,7 +2,7 @@
 
     ds/dc = (ds/dq) (dq/dc)
 
-dq/dc are the rules (`layered_rules`). ds/dq is that of a skeleton whose joints have two bones each, one that is moved
+ds/dq is that of a skeleton whose joints have two bones each, one that is moved
 and has the rest rotation, and one that turns by the Euler angles and scales. A vertex is the weighted sum of points on
 its joints, moved by the shapes in their frames, and the lattice bends the result.
 
@@ -15,6 +15,15 @@ the offsets of the lattice's points by the controls. With A the linear part of L
 w,
 
     dy = A (1 + dd/du) A^-1 (dx - dz(u)) + dz(u + d) + A (dd/do) do.
+
+The rules from columns to components,
+
+    q = rest + gain clip(p(c), low, high),
+
+are those of `character.layers`, only of the parameters p that the points need. dq/dc follows them one by one: drives
+are constant, correctives have the product rule, a toward reduces the derivatives before it by its weight; where a
+control or a parameter is outside of its range, the derivative is zero. A control that the animation does not move stays
+at rest.
 """
 
 from __future__ import annotations
@@ -31,7 +40,7 @@ from understudy.character.rig.layered import JointCarriers
 from understudy.character.skinning import layered
 from understudy.checks import Array
 from understudy.edit.goals import Point
-from understudy.edit.points import layered_rules, skeletal
+from understudy.edit.points import skeletal
 from understudy.edit.points.skeletal import EULER_ROTATION, NO_ROTATION, Anchors, JointChain
 from understudy.maths import jit, quaternion
 
@@ -40,6 +49,31 @@ REACH_MARGIN_CELLS = 1.0  # cells beyond the reach of a control at rest: other l
 # Of q for each joint; the angles in the order of the factors Ry Rx Rz.
 COMPONENT_ORDER = ("tx", "ty", "tz", "ry", "rx", "rz", "sx", "sy", "sz")
 COMPONENT_INDEX = {name: i for i, name in enumerate(COMPONENT_ORDER)}
+
+
+class Rules(NamedTuple):
+    """The rules from n columns to P parameters, each of which is one of the Q numbers q.
+
+    Entries (E,) are the pairs of a parameter and a column that influences it, those of a parameter together.
+    """
+
+    low: Array  # (n,) the range of each control
+    high: Array  # (n,)
+    rest: Array  # (n,)
+    reach: Array  # (n,) from rest to the upper end
+    first: Array  # (P + 1,) where the entries of each parameter begin
+    column: Array  # (E,) int
+    drive: Array  # (E,) gain of the drives
+    corrective: Array  # (A, 3) int: parameter and the two entries
+    corrective_gain: Array  # (A,)
+    toward: Array  # (B, 2) int: parameter and entry, -1 where the control is not animated; in their order
+    toward_rest: Array  # (B,) the control where it is not animated
+    toward_target: Array  # (B,)
+    least: Array  # (P,) the range of each parameter
+    most: Array  # (P,)
+    place: Array  # (P,) int, into q
+    gain: Array  # (P,)
+    start: Array  # (Q,) q at rest
 
 
 class LatticeControls(NamedTuple):
@@ -67,7 +101,7 @@ class LayeredPoints:
         skeleton, layers = rig.character.skeleton, rig.layers
         skins = [None if point.vertex is None else rig.carriers(point.vertex) for point in points]
         owners = [_owner(rig, point, skin) for point, skin in zip(points, skins)]
-        of_control = layered_rules.columns_of_controls(rig, channels)
+        of_control = columns_of_controls(rig, channels)
         bending = animated_controls(rig, of_control) if any(skin is not None for skin in skins) else []
         ends = {*owners, *(int(joint) for skin in skins if skin is not None for joint in skin.joints)}
         if bending and layers.lattice is not None:
@@ -76,11 +110,11 @@ class LayeredPoints:
         place = {joint: i for i, joint in enumerate(used)}
         shapes = sorted({int(shape) for skin in skins if skin is not None for shape in skin.shapes})
         parameters, where, gain = _needed_parameters(rig, place, shapes)
-        needed = {int(c) for c in layered_rules.controls_of(rig, parameters)} | set(bending)
+        needed = {int(c) for c in controls_of(rig, parameters)} | set(bending)
         controls = sorted(c for c in needed if c in of_control)
         self.columns = np.array([of_control[c] for c in controls], np.int64)  # (n,)
         start = np.concatenate([_rest_components(rig, used).reshape(-1), np.zeros(len(shapes))])
-        self.rules = layered_rules.rules_of(rig, controls, parameters, where, gain, start)
+        self.rules = rules_of(rig, controls, parameters, where, gain, start)
         self.bones = _joint_chain(rig, used, place)
         self.anchors = _anchors(rig, points, skins, owners, place, {s: 9 * len(used) + i for i, s in enumerate(shapes)})
         self.rests = [None if skin is None else skin.rest for skin in skins]
@@ -112,7 +146,7 @@ class LayeredPoints:
     @cached_property
     def influence_mask(self) -> Array:
         """(P, 2, n) bool: which column moves which point, its position and its orientation."""
-        influence, q_of, anchors = layered_rules.rule_dependencies(self.rules), self.rules.place, self.anchors
+        influence, q_of, anchors = rule_dependencies(self.rules), self.rules.place, self.anchors
         joints = 9 * len(self.bones.parents) // 2
         bone, kind = np.where(q_of < joints, q_of // 9, -1), q_of % 9 // 3  # 0 moves, 1 turns, 2 scales
         result = np.zeros((len(anchors.main), 2, len(self.columns)), bool)
@@ -269,3 +303,96 @@ def columns_reaching(cage: LatticeControls, rest: Array, columns: int) -> Array:
     t = (rest - cage.low) / cage.cell - cage.point
     result[cage.column[((t > -REACH_MARGIN_CELLS) & (t < 3 + REACH_MARGIN_CELLS)).all(axis=1)]] = True
     return result
+
+
+def columns_of_controls(rig: LayeredRig, channels: Channels) -> dict[int, int]:
+    """The column of an animation that moves each control, the last of several."""
+    columns: dict[int, int] = {}
+    for i, channel in enumerate(channels):
+        if channel.kind != "controls":
+            continue
+        first = int(channels.offsets[i])
+        if channel.target in rig.controls and len(channel) == 1:
+            columns[rig.controls.index(channel.target)] = first
+        elif channel.target in ("", rig.character.name):
+            names = enumerate(channel.columns)
+            columns.update({rig.controls.index(name): first + k for k, name in names if name in rig.controls})
+    return columns
+
+
+def controls_of(rig: LayeredRig, parameters: Array) -> Array:
+    """The controls (N,) that influence parameters (P,), in order."""
+    layers = rig.layers
+    driving = np.isin(layers.drive_parameter, parameters)
+    fixing = np.isin(layers.corrective_parameter, parameters)
+    toward = np.isin(layers.toward_parameter, parameters)
+    return np.unique(
+        np.concatenate(
+            [
+                layers.drive_control[driving],
+                layers.corrective_a[fixing],
+                layers.corrective_b[fixing],
+                layers.toward_control[toward],
+            ]
+        )
+    )
+
+
+def rules_of(
+    rig: LayeredRig, controls: Sequence[int], parameters: Array, place: Array, gain: Array, start: Array
+) -> Rules:
+    """The rules of parameters (P,) for animated controls, each a column; parameters go to q[place] with a gain."""
+    layers, known = rig.layers, rig.controls
+    number = {control: i for i, control in enumerate(controls)}
+    row = {int(p): i for i, p in enumerate(parameters)}
+
+    def pairs(of: Array, *by: Array) -> list[tuple[int, ...]]:
+        """The rules of the needed parameters: number, row, and the columns of the controls, -1 where not animated."""
+        return [
+            (k, row[int(p)], *(number.get(int(controls_of_rule[k]), -1) for controls_of_rule in by))
+            for k, p in enumerate(of.tolist())
+            if p in row
+        ]
+
+    # a drive or a corrective of a control that is not animated adds nothing
+    drives = [rule for rule in pairs(layers.drive_parameter, layers.drive_control) if rule[2] >= 0]
+    fixes = pairs(layers.corrective_parameter, layers.corrective_a, layers.corrective_b)
+    fixes = [rule for rule in fixes if min(rule[2:]) >= 0]
+    towards = pairs(layers.toward_parameter, layers.toward_control)
+    used = [(rule[1], column) for rule in (*drives, *fixes, *towards) for column in rule[2:] if column >= 0]
+    entries = {pair: e for e, pair in enumerate(sorted(set(used)))}
+    owner = np.array([i for i, _ in entries], np.int64)
+    drive = np.zeros(len(entries))
+    for k, i, column in drives:
+        drive[entries[i, column]] += layers.drive_gain[k]
+    high, rest = known.high[list(controls)], known.rest[list(controls)]
+    return Rules(
+        known.low[list(controls)],
+        high,
+        rest,
+        np.where(high > rest, high - rest, 1.0),
+        np.searchsorted(owner, np.arange(len(parameters) + 1)).astype(np.int64),
+        np.array([column for _, column in entries], np.int64),
+        drive,
+        np.array([(i, entries[i, a], entries[i, b]) for _, i, a, b in fixes], np.int64).reshape(-1, 3),
+        layers.corrective_gain[[rule[0] for rule in fixes]],
+        np.array([(i, _entry(entries, i, c)) for _, i, c in towards], np.int64).reshape(-1, 2),
+        known.rest[layers.toward_control[[rule[0] for rule in towards]]],
+        layers.toward_target[[rule[0] for rule in towards]],
+        layers.low[parameters],
+        layers.high[parameters],
+        np.asarray(place, np.int64),
+        np.asarray(gain, np.float64),
+        start,
+    )
+
+
+def rule_dependencies(rules: Rules) -> Array:
+    """(P, n) bool: which column influences which parameter."""
+    result = np.zeros((len(rules.place), len(rules.low)), bool)
+    result[np.repeat(np.arange(len(rules.place)), np.diff(rules.first)), rules.column] = True
+    return result
+
+
+def _entry(entries: Mapping[tuple[int, int], int], parameter: int, column: int) -> int:
+    return entries[parameter, column] if column >= 0 else -1

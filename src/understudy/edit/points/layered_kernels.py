@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.checks import Array
-from understudy.edit.points.layered import LatticeControls
-from understudy.edit.points.layered_rules import Rules
+from understudy.edit.points.layered import LatticeControls, Rules
 from understudy.edit.points.skeletal import Anchors, JointChain, JointFrames
 from understudy.edit.points.skeletal_kernels import accumulate_ancestors, fill_frame, fill_state
 from understudy.maths.jit import compile_kernel

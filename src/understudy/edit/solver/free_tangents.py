@@ -29,7 +29,7 @@ from understudy import checks
 from understudy.character import Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, bezier_segments
 from understudy.checks import Array
-from understudy.edit.handles import is_broken, key_slopes
+from understudy.edit.keys import is_broken, key_slopes
 from understudy.edit.solver.segments import FreeSegments, Grid, PackedCurves, SampleGrid, sample_values
 from understudy.errors import InvalidInput
 from understudy.maths import bezier

@@ -40,8 +40,8 @@ from understudy.character.body.mass import area_masses
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.edit.goals import ObjectiveTerm, Point, TermFunction, TermResponse, Triple
+from understudy.edit.keys import finite_time
 from understudy.edit.points.states import PointStates, states_of
-from understudy.edit.selection import finite_time
 from understudy.edit.solver.targets import PointTargets, TargetResiduals, Variables, measure_targets, point_targets
 from understudy.errors import InvalidInput
 

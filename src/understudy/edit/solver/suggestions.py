@@ -37,8 +37,8 @@ from understudy.character.key_insertion import insert_curve_key, key_at
 from understudy.character.rig import PosedRig
 from understudy.checks import Array
 from understudy.edit.goals import Contact, Edit, Hold, Limit
+from understudy.edit.keys import insert_key, replace_curves
 from understudy.edit.outcome import EditResult, Suggestion, describe_remaining, remaining_share
-from understudy.edit.selection import insert_key, replace_curves
 from understudy.edit.solver.diagnosis import name_obstacle
 from understudy.edit.solver.free_tangents import owners
 from understudy.edit.solver.offsets import is_dense

@@ -18,9 +18,8 @@ import math
 import numpy as np
 
 from understudy.checks import Array
-from understudy.edit.points.layered import LatticeControls
+from understudy.edit.points.layered import LatticeControls, Rules
 from understudy.edit.points.layered_kernels import components, layered_state
-from understudy.edit.points.layered_rules import Rules
 from understudy.edit.points.skeletal import Anchors, JointChain, JointFrames
 from understudy.edit.points.skeletal_kernels import fill_frame, fill_state
 from understudy.edit.solver.segments import FreeSegments, SampleGrid

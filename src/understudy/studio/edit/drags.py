@@ -18,10 +18,10 @@ from understudy.checks import Array
 from understudy.edit import timing
 from understudy.edit.drag import Drag, DragSession
 from understudy.edit.goals import Edit, MovePoint, Pin, Point, Quaternion, Triple
+from understudy.edit.keys import insert_key
 from understudy.edit.outcome import EditResult, MotionChange, Obstacle
 from understudy.edit.points.states import states_of
 from understudy.edit.posing import PoseResult, begin_pose, key_pose
-from understudy.edit.selection import insert_key
 from understudy.edit.solver.free_columns import RigCache
 from understudy.errors import InvalidInput
 from understudy.studio.edit.constraints import Constraints

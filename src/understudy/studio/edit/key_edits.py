@@ -20,8 +20,7 @@ from understudy.character.curve import BEZIER, LINEAR, STEP, bezier_segments, fi
 from understudy.character.key_insertion import KEY_TIME_TOLERANCE_SECONDS
 from understudy.checks import Array
 from understudy.edit import handles, keys
-from understudy.edit.handles import is_broken
-from understudy.edit.selection import with_curves
+from understudy.edit.keys import is_broken, with_curves
 from understudy.errors import InvalidInput
 from understudy.studio.messages.edit_keys import ChannelRef, EditKeys, KeyChange, KeyInsert, KeyRef, KeyRuns
 
@@ -238,7 +237,7 @@ def _with_tangents(curve: Curve, times: Sequence[float], broken: bool | None, ru
     every = len(times) == len(curve)
     for time in [None] if every else times:
         if broken is not None:
-            alone = (keys.break_tangents if broken else keys.join_tangents)(alone, time)
+            alone = (handles.break_tangents if broken else handles.join_tangents)(alone, time)
         if rule == "stepped":
             own = alone.curves[0]
             at = np.ones(len(own), bool) if time is None else np.abs(own.times - time) <= KEY_TIME_TOLERANCE_SECONDS

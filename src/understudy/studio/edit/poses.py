@@ -20,7 +20,7 @@ from understudy.character.key_insertion import KEY_TIME_TOLERANCE_SECONDS, key_a
 from understudy.character.rig import DirectRig, PosedRig
 from understudy.character.rig.rig import ChannelLayout
 from understudy.checks import Array
-from understudy.edit.selection import insert_key, mark_posed, replace_curves
+from understudy.edit.keys import insert_key, mark_posed, replace_curves
 from understudy.errors import InvalidInput
 from understudy.maths import euler, quaternion, transform
 

@@ -34,7 +34,7 @@ from understudy.character.key_insertion import KEY_TIME_TOLERANCE_SECONDS
 from understudy.character.rig.rig import ChannelLayout
 from understudy.checks import Array
 from understudy.edit.goals import Point
-from understudy.edit.handles import is_broken
+from understudy.edit.keys import is_broken
 from understudy.edit.solver.free_columns import RigCache
 from understudy.edit.solver.segments import PackedCurves
 from understudy.render.viewport.surface import VERTICES_FORM, FramePacker
