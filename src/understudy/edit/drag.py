@@ -49,6 +49,7 @@ from understudy.edit.solver.sqp import (
     to_result,
 )
 from understudy.edit.solver.targets import PointTargets, compare_states, gaps, measure_targets
+from understudy.edit.solver.window_search import WindowSearch
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion
 from understudy.maths.jit import one_blas_thread
@@ -153,7 +154,9 @@ class DragSession:
         drag, warm_start = self._current("update")
         problem, goals = warm_start.problem, self._new_moves(drag.edit, moves, to, by, turn_to)
         with one_blas_thread():
-            result = to_result(problem, warm_start.search_goals(targets_of_moves(problem, goals)))
+            found = warm_start.search_goals(targets_of_moves(problem, goals))
+            # The reasons of a drag within a window take longer than the search; the release states them.
+            result = to_result(problem, found, explain=problem.window is None)
         self._drag = replace(drag, edit=replace(drag.edit, moves=tuple(goals)), outcome=result)
         return result
 
@@ -296,14 +299,14 @@ class WarmStart:
         self._last: PointTargets | None = None  # the goals of the last search
         self._restarted = problem.moves  # the goals of the last search that started from zero
         self._pull = 1.0
+        self._window = None if problem.window is None else WindowSearch(problem, problem.held)
 
     def search_goals(self, asked: PointTargets) -> SearchResult:
         """Search for new goals, from the better start."""
         problem = self.problem
         if problem.window is not None:
-            result = search(problem, asked, self._start(asked), self.settings, self._held)
-            few = len(result.held) <= MAX_SAMPLE_GROWTH * max(len(problem.held), 1)
-            self.v, self.back, self._held = result.v, not result.reached, result.held if few else None
+            result = search(problem, asked, self._start(asked), self.settings, within=self._window)
+            self.v, self.back = result.v, not result.reached
             return result
         start = self._start(asked)
         settings, restart = self.settings, self._goal_distance(self._restarted, asked) > RESTART_GOAL_DISTANCE
@@ -360,7 +363,8 @@ class WarmStart:
     def _start(self, asked: PointTargets) -> Array:
         """The variables to start from: the last solution, or zero where that is nearer or the goals have jumped."""
         problem, zero = self.problem, np.zeros_like(self.v)
-        if not self.v.any() or (self.back and self._goal_distance(self._last, asked) > JUMP_GOAL_DISTANCE):
+        missed = self.back and problem.window is None
+        if not self.v.any() or (missed and self._goal_distance(self._last, asked) > JUMP_GOAL_DISTANCE):
             return zero
         warm = measure_targets(problem.states, problem.variables, asked, self.v, problem.size, slopes=False)
         cold = compare_states(asked, *problem.origin, problem.size, len(zero))

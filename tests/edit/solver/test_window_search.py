@@ -17,7 +17,9 @@ from understudy.edit.edit_curves import edit_curves
 from understudy.edit.goals import Edit, Limit, MovePoint, Pin, Point
 from understudy.edit.sketches import sketch_path
 from understudy.edit.solver.free_columns import character_size
+from understudy.edit.solver.problem import prepare_problem
 from understudy.edit.solver.suggestions import suggest
+from understudy.edit.solver.window_search import WindowSearch
 from understudy.edit.timing import retime
 
 KEYS = tuple(np.arange(0, 4.01, 0.25).tolist())
@@ -209,3 +211,28 @@ def test_keys_are_suggested_where_they_are_too_far_apart() -> None:
     times = np.linspace(0, 4, 241)
     moved = np.abs(paths(rig, offer.outcome.curves, times) - paths(rig, curves, times)).max(axis=(1, 2))
     assert moved[np.abs(times - 1.0) > 0.45].max() < 0.02 * 0.07
+
+
+@pytest.mark.parametrize("damped", [False, True])
+def test_a_step_solves_the_normal_equations_of_all_variables(damped: bool) -> None:
+    """The equations in the rows, built from covariances of columns, against those in the variables themselves."""
+    edit = Edit((MovePoint("L hand", 2.1, by=(-0.05, 0.08, 0.04)),), (Pin("R hand"), Pin("chest", orientation=False)))
+    problem = prepare_problem(figure.rig(), walk(), edit)
+    rng = np.random.default_rng(4)
+    search = WindowSearch(problem, problem.held)
+    search.aim(problem.moves)
+    z = rng.normal(size=problem.variables.count) * 0.01
+    now, damping = search.rows(z), rng.uniform(0, 3, len(problem.variables.columns)) * damped
+    step, force = search.solve_rows(now, z, damping)
+    stiff, matrix = damping[problem.variables.column], np.empty((search.asked.rows, problem.variables.count))
+    _, _, jacobian = problem.states.evaluate(
+        problem.variables.sample(search.asked.grid, z), search.asked.sample, search.asked.point
+    )
+    problem.offsets.chain_rows(
+        jacobian, search.asked.grid, search.asked.sample, search.asked.first_row, problem.size, matrix
+    )
+    hessian = np.diag(1 + stiff) + (matrix.T * now.weight) @ matrix
+    expected = np.linalg.solve(hessian, stiff * z + matrix.T @ (now.weight * (now.residual + matrix @ z)))
+    np.testing.assert_allclose(step, expected, atol=1e-5 * np.abs(expected).max())
+    left = now.residual - matrix @ (step - z)
+    np.testing.assert_allclose(force, now.weight * left, atol=1e-3 * np.abs(force).max())

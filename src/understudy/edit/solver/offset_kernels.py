@@ -187,26 +187,50 @@ def fill_samples(
     basis = np.empty(4)
     for c in range(first_variable.size - 1):
         count = first_variable[c + 1] - first_variable[c]
-        block = blocks[first_block[c] : first_block[c + 1]].reshape(count, count)
+        block = blocks[first_block[c] : first_block[c + 1]].reshape(count, count)  # upper triangles
+        g = pieces.first[c] - 1
         for s in range(times.size):
-            g = find_piece(pieces, c, times[s])
-            if g < 0:
+            if s > 0 and times[s] < times[s - 1]:
+                g = pieces.first[c] - 1
+            while g + 1 < pieces.first[c + 1] and pieces.start[g + 1] <= times[s] + 1e-9:
+                g += 1
+            if g < pieces.first[c] or times[s] > pieces.start[g] + pieces.length[g] + 1e-9:
                 continue
             u = bezier_parameter(pieces, g, times[s])
             fill_basis(u, pieces.leaving[g], pieces.arriving[g], pieces.stepped[g], basis)
             for i in range(4):
                 if pieces.variable[g, i] >= 0 and basis[i] != 0.0:
                     row = pieces.variable[g, i] - first_variable[c]
-                    for j in range(count):
+                    for j in range(row, count):
                         out[s, first_variable[c] + j] += basis[i] * block[row, j]
 
 
 @compile_kernel(nogil=True)
-def add_offsets(phi: Array, column: Array, z: Array, out: Array) -> None:
-    """Add the offsets for variables z (N,) to values (S, n): variable i moves column[i] by phi[s, i]."""
+def fill_offsets(phi: Array, first: Array, moved: Array, z: Array, out: Array) -> None:
+    """The offsets for variables z (N,) at samples, into a zeroed `out` (S, n); those from first[m] move moved[m]."""
     for s in range(phi.shape[0]):
-        for i in range(z.size):
-            out[s, column[i]] += phi[s, i] * z[i]
+        for m in range(moved.size):
+            total = 0.0
+            for i in range(first[m], first[m + 1]):
+                total += phi[s, i] * z[i]
+            out[s, moved[m]] = total
+
+
+@compile_kernel(nogil=True)
+def fill_variables_of_forces(
+    phi: Array, first: Array, moved: Array, slope: Array, sample: Array, force: Array, out: Array
+) -> None:
+    """Add J' f to `out` (N,), of forces f (M,) on rows with slopes (M, n) by the columns at their samples (M,)."""
+    total = np.zeros((phi.shape[0], slope.shape[1]))
+    for r in range(force.size):
+        for c in range(slope.shape[1]):
+            total[sample[r], c] += force[r] * slope[r, c]
+    for s in range(phi.shape[0]):
+        for m in range(moved.size):
+            pull = total[s, moved[m]]
+            if pull != 0.0:
+                for i in range(first[m], first[m + 1]):
+                    out[i] += phi[s, i] * pull
 
 
 @compile_kernel(nogil=True)
@@ -223,3 +247,46 @@ def chain_offset_rows(
             for a in range(3):
                 for i in range(column.size):
                     out[row + a, i] = scale * jacobian[r, 3 * part + a, column[i]] * phi[sample[r], i]
+
+
+@compile_kernel(nogil=True)
+def fill_covariances(phi: Array, first: Array, moved: Array, out: Array) -> None:
+    """Covariances of the columns between samples, k_c(s, t) = Phi_c(s) Phi_c(t)', into a zeroed `out` (n, S, S)."""
+    samples = phi.shape[0]
+    for m in range(moved.size):
+        block = np.ascontiguousarray(phi[:, first[m] : first[m + 1]])
+        c = moved[m]
+        for s in range(samples):
+            for t in range(s + 1):
+                total = 0.0
+                for i in range(block.shape[1]):
+                    total += block[s, i] * block[t, i]
+                out[c, s, t] = out[c, t, s] = total
+
+
+@compile_kernel(nogil=True)
+def add_gram_matrix(
+    slope: Array, covariance: Array, scale: Array, first: Array, row: Array, sample: Array, out: Array
+) -> None:
+    """Add J S J' to the lower half of `out` (M, M), with J the rows by the variables and S the scale (n,) of columns.
+
+    J J' = sum_c slope_c k_c slope_c', so no sum over the variables is needed. `slope` (M, n) are the rows by the
+    columns at their samples. Rows come in threes: `row` and `sample` (G,) are the first row and the sample of those
+    that column c moves, rising, from first[c] to first[c + 1].
+    """
+    for c in range(scale.size):
+        for g in range(first[c], first[c + 1]):
+            p, at = row[g], covariance[c, sample[g]]
+            a0, a1, a2 = scale[c] * slope[p, c], scale[c] * slope[p + 1, c], scale[c] * slope[p + 2, c]
+            for h in range(first[c], g + 1):
+                q, k = row[h], at[sample[h]]
+                b0, b1, b2 = k * slope[q, c], k * slope[q + 1, c], k * slope[q + 2, c]
+                out[p, q] += a0 * b0
+                out[p, q + 1] += a0 * b1
+                out[p, q + 2] += a0 * b2
+                out[p + 1, q] += a1 * b0
+                out[p + 1, q + 1] += a1 * b1
+                out[p + 1, q + 2] += a1 * b2
+                out[p + 2, q] += a2 * b0
+                out[p + 2, q + 1] += a2 * b1
+                out[p + 2, q + 2] += a2 * b2

@@ -144,7 +144,7 @@ class OffsetVariables:
         """(S, N) `basis` of the splines themselves, which frames sample."""
         phi = np.zeros((len(times), self.count))
         times = np.ascontiguousarray(times, dtype=float)
-        _kernels().fill_samples(self.pieces, self.first, self.first_block, self.blocks, times, phi)
+        kernels().fill_samples(self.pieces, self.first, self.first_block, self.blocks, times, phi)
         return phi
 
     @cached_property
@@ -165,7 +165,7 @@ class OffsetVariables:
         """(S, n) what variables z (N,) add to the values."""
         assert isinstance(grid, OffsetGrid)
         values = np.zeros_like(grid.fixed)
-        _kernels().add_offsets(grid.phi, self.column, z, values)
+        kernels().fill_offsets(grid.phi, self.first, self.moved, z, values)
         return values
 
     def sample(self, grid: Grid, z: Array) -> Array:
@@ -175,7 +175,7 @@ class OffsetVariables:
     def chain_rows(self, jacobian: Array, grid: Grid, sample: Array, first_row: Array, size: float, out: Array) -> None:
         """Rows (M, N) of targets by the variables, from derivatives (R, 6, n) by columns: `chain_offset_rows`."""
         assert isinstance(grid, OffsetGrid)
-        _kernels().chain_offset_rows(jacobian, grid.phi, self.column, sample, first_row, size, out)
+        kernels().chain_offset_rows(jacobian, grid.phi, self.column, sample, first_row, size, out)
 
     @cached_property
     def _flat(self) -> tuple[PackedCurves, Array]:
@@ -266,10 +266,10 @@ def uses_window(curves: Curves, numbers: Array, start: float, stop: float) -> bo
 
 def is_dense(curve: Curve, start: float, stop: float) -> bool:
     """Whether a curve has a key on nearly every frame around the moments from start to stop."""
-    keys = curve.times[_keys_near(curve, start - MIN_RADIUS, stop + MIN_RADIUS)]
-    if len(keys) < MIN_FRAME_KEYS:
+    if curve.fitted.any():
         return False
-    return bool(np.median(np.diff(keys)) <= MAX_FRAME_GAP_SECONDS) and not curve.fitted.any()
+    keys = curve.times[_keys_near(curve, start - MIN_RADIUS, stop + MIN_RADIUS)]
+    return len(keys) >= MIN_FRAME_KEYS and bool(np.median(np.diff(keys)) <= MAX_FRAME_GAP_SECONDS)
 
 
 def window_radius(curves: Curves, owner: Array, weight: Array, start: float, stop: float) -> float:
@@ -330,7 +330,7 @@ def offset_variables(
     first_block = np.concatenate([[0], np.cumsum(counts**2)]).astype(np.int64)
     blocks = np.empty(int(first_block[-1]))
     nodes, node_weights = np.polynomial.legendre.leggauss(GAUSS_POINTS)
-    _kernels().fill_whitening(
+    kernels().fill_whitening(
         pieces,
         first,
         first_block,
@@ -371,18 +371,17 @@ def _key_table(
     period = float(times[-1] - times[0]) if seamless else 0.0
     away = np.min([window.away(times + shift) for shift in ((0.0, period, -period) if seamless else (0.0,))], axis=0)
     inside = away < window.radius
-    sloped = inside.copy()
     last = int(np.clip(np.searchsorted(times, window.stop, side="left"), 1, keys - 1))
-    sloped[int(np.clip(np.searchsorted(times, window.start, side="right") - 1, 0, keys - 2)) : last + 1] = True
+    inside[int(np.clip(np.searchsorted(times, window.start, side="right") - 1, 0, keys - 2)) : last + 1] = True
     smooth = curve.segments == BEZIER
     left, right = np.append(seamless and smooth[-1], smooth), np.append(smooth, False)
     if seamless:  # the last key is the first
-        inside[0], sloped[0] = inside[0] | inside[-1], sloped[0] | sloped[-1]
-        inside[-1] = sloped[-1] = False
+        inside[0] |= inside[-1]
+        inside[-1] = False
     leave_length, arrive_length = curve.after[:, within, 0].T, curve.before[:, within, 0].T  # (w, K)
     if seamless:
         arrive_length = np.concatenate([arrive_length[:, -1:], arrive_length[:, 1:]], axis=1)
-    leaves, arrives = sloped & right & (leave_length > 0), sloped & left & (arrive_length > 0)
+    leaves, arrives = inside & right & (leave_length > 0), inside & left & (arrive_length > 0)
     joined = leaves & arrives  # also at a broken key: its change is smooth, whatever it is itself
     exists = np.stack([np.broadcast_to(inside & curve.fitted, joined.shape), leaves, arrives & ~joined], axis=-1)
     number_of = np.where(exists, base + np.cumsum(exists.reshape(-1)).reshape(exists.shape) - 1, -1)
@@ -519,7 +518,8 @@ def _keys_near(curve: Curve, low: float, high: float) -> slice:
     return slice(max(int(first) - 1, 0), int(last) + 1)
 
 
-def _kernels() -> Any:
+def kernels() -> Any:
+    """The compiled kernels of offsets, imported by the first call."""
     from understudy.edit.solver import offset_kernels
 
     return offset_kernels

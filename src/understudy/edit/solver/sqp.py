@@ -38,7 +38,7 @@ from understudy.edit.solver.targets import (
     compare_states,
     measure_targets,
 )
-from understudy.edit.solver.window_search import search_window
+from understudy.edit.solver.window_search import WindowSearch, search_window
 from understudy.maths.jit import one_blas_thread
 
 # Steps after which a step has failed unless it lowers the merit to this share: goals within reach are met by then.
@@ -79,7 +79,7 @@ class SolverSettings:
     harder: int = 3  # most programs of one step, each with a larger weight of the goals
     pull: float = 1.0  # factor on the first guess of that weight
     failures: int = 2  # in a row after which a search ends: the first makes the next step shorter
-    window_iterations: int = 8  # of a search for offsets within a window (`window_search`), each round
+    window_iterations: int = 4  # of a search for offsets within a window (`window_search`), each round
     window_tolerance: float = 3e-4  # of the goals of such a search; a stroke that keys cannot follow exactly is met
     window_drift: float = 1e-3  # of the constraints: 2 mm of a person, which keys of a fitter can mostly hold
     window_rounds: int = 1  # of adding times at which constraints drift; with more than one, overshoot is cut too
@@ -139,15 +139,20 @@ def solve(rig: PosedRig, curves: Curves, edit: Edit, settings: SolverSettings | 
 
 
 def search(
-    problem: EditProblem, moves: PointTargets, v: Array, settings: SolverSettings, held: PointTargets | None = None
+    problem: EditProblem,
+    moves: PointTargets,
+    v: Array,
+    settings: SolverSettings,
+    held: PointTargets | None = None,
+    within: WindowSearch | None = None,
 ) -> SearchResult:
     """Search from variables v for those that meet the goals of `moves`.
 
-    `held` are the samples of the constraints that an earlier search ended with.
+    `held` are the samples of the constraints that an earlier search ended with; `within` serves the events of a drag.
     """
     with one_blas_thread():
         if problem.window is not None:
-            return _search_window(problem, moves, v, settings, held)
+            return _search_window(problem, moves, v, settings, held, within)
         return _run_search(problem, moves, v, settings, held)
 
 
@@ -174,14 +179,19 @@ def accept_search(problem: EditProblem, found: SearchResult) -> SearchResult:
         return found if found.reached else _scale_back(problem, found)
 
 
-def to_result(problem: EditProblem, found: SearchResult) -> EditResult:
-    """The result of a search that went through `accept_search`."""
+def to_result(problem: EditProblem, found: SearchResult, explain: bool = True) -> EditResult:
+    """The result of a search that went through `accept_search`; with `explain`, what was in the way of its goals."""
     with one_blas_thread():
-        return _build_result(problem, found)
+        return _build_result(problem, found, explain)
 
 
 def _search_window(
-    problem: EditProblem, moves: PointTargets, z: Array, settings: SolverSettings, held: PointTargets | None
+    problem: EditProblem,
+    moves: PointTargets,
+    z: Array,
+    settings: SolverSettings,
+    held: PointTargets | None,
+    within: WindowSearch | None,
 ) -> SearchResult:
     """The search for offsets within a window of time."""
     z, steps, samples, drift = search_window(
@@ -193,6 +203,7 @@ def _search_window(
         rounds=settings.window_rounds,
         goal_tolerance=settings.window_tolerance,
         drift_tolerance=settings.drift,
+        search=within,
     )
     now = _goal_residuals(problem, moves, z)
     start = _start_residuals(problem, moves)
@@ -475,7 +486,7 @@ def _scale_back(problem: EditProblem, found: SearchResult) -> SearchResult:
     return replace(found, v=np.zeros_like(found.v), moves=found.start, drift=initial, kept=None)
 
 
-def _build_result(problem: EditProblem, found: SearchResult) -> EditResult:
+def _build_result(problem: EditProblem, found: SearchResult, explain: bool) -> EditResult:
     reached, size = found.reached, problem.size
     return EditResult(
         problem.variables.apply_to_curves(found.v),
@@ -487,7 +498,7 @@ def _build_result(problem: EditProblem, found: SearchResult) -> EditResult:
         found.drift.distance * size,
         found.drift.angle,
         found.iterations,
-        () if reached else find_obstacles(problem, found),
+        () if reached or not explain else find_obstacles(problem, found),
         problem.states.analytic,
         radius=None if problem.window is None else problem.window.radius,
     )

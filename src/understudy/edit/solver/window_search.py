@@ -23,7 +23,7 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.edit.solver.objective_terms import append_goal_terms, linearise
-from understudy.edit.solver.offsets import OffsetVariables
+from understudy.edit.solver.offsets import OffsetVariables, kernels
 from understudy.edit.solver.problem import EditProblem, limits_of
 from understudy.edit.solver.segments import Grid, OffsetGrid
 from understudy.edit.solver.targets import (
@@ -51,6 +51,9 @@ MAX_TURN, MIN_TURN = 0.6, 0.01
 MIN_KEPT_SHARE, GOOD_KEPT_SHARE, TRUST_SHRINKAGE, TRUST_GROWTH = 0.1, 0.5, 0.35, 2.0
 START_TURNS_RAD = (0.1, 0.2)  # of joints, in the searches that begin elsewhere
 MAX_STEP_ROUNDS = 4  # to bound the turns of a step
+# Of goals and constraints that a search missed: how the weight grows from round to round, up to that of an equation,
+# and the share of the gap that a round may leave. Columns with keys far away cost a million times those of the limb.
+WEIGHT_GROWTH, MAX_WEIGHT, MIN_ROUND_PROGRESS = 10.0, 1e11, 0.9
 RIDGE_RATIO = 1e-12  # of the largest diagonal element: rows depend on each other
 
 
@@ -58,67 +61,119 @@ LINEAR_KINDS = ("translation", "weights")  # of channels in which states are lin
 
 
 class WindowRows(NamedTuple):
-    """All rows of a search at one z."""
+    """All rows of a search at one z; the first A of them are those of the targets."""
 
     residual: Array  # (M,)
-    matrix: Array  # (M, N), empty without slopes
     weight: Array  # (M,)
-    bend: Array  # (R, 3, n) second derivatives of the places of the targets by columns, metres; empty without slopes
+    offset: Array  # (S, n) of the columns at the samples of the targets
+    slope: Array  # (A, n) of the targets by the columns at their samples; empty without slopes
+    other: Array  # (M - A, N) of the rows that are no targets by the variables; empty without slopes
+    jacobian: Array  # (R, 6, n) of places, in sizes, and rotations of the targets; empty without slopes
 
 
 class WindowSearch:
-    """The search of one problem for one set of goals."""
+    """The searches of one problem with one set of samples; `aim` gives them their goals."""
 
     def __init__(
         self,
         problem: EditProblem,
-        moves: PointTargets,
         held: PointTargets,
         hold_weight: float = CONSTRAINT_WEIGHT,
         goal_weight: float = GOAL_WEIGHT,
     ) -> None:
         assert problem.paths is not None
-        self.problem, self.variables, self.moves, self.held = problem, problem.offsets, moves, held
-        self.paths = _aim_paths(problem, moves, problem.paths)
-        self.asked = join_targets(moves, self.paths, held)
-        rows = (moves.rows, self.paths.rows, held.rows)
-        self.weight = np.repeat([goal_weight, PATH_WEIGHT, hold_weight], rows)
-        self.weight[moves.rows : moves.rows + self.paths.rows] *= np.repeat(_sample_shares(problem, self.paths), 3)
+        self.problem, self.variables, self.held = problem, problem.offsets, held
+        self.hold_weight, self.goal_weight = hold_weight, goal_weight
+        moves, paths = problem.moves, problem.paths
+        self.asked = join_targets(moves, paths, held)
+        self.gap = np.zeros(self.asked.rows)  # where the last search ended
         self.bounds = _column_bounds(problem, self.asked.grid)
-        counts = np.diff(self.variables.first)
-        self._block_sizes = np.repeat(counts, counts).astype(float)
+        self._path_shares = np.repeat(_sample_shares(problem, paths), 3)
+        self._row_sample = np.repeat(np.repeat(self.asked.sample[:, None], 2, axis=1)[self.asked.parts], 3)
+        self._covariance, self._gram_rows = self._join_rows()
         kinds = [channel.kind for channel in self.variables.curves.channels for _ in range(len(channel))]
         self.turning = np.array([kinds[c] not in LINEAR_KINDS for c in self.variables.columns], float)
+
+    def _join_rows(self) -> tuple[Array, tuple[Array, Array, Array]]:
+        """The covariances (n, S, S) of the columns between samples, and which rows each column moves."""
+        asked, variables = self.asked, self.variables
+        assert isinstance(asked.grid, OffsetGrid)
+        samples = len(asked.grid.times)
+        covariance = np.zeros((len(variables.columns), samples, samples))
+        kernels().fill_covariances(asked.grid.phi, variables.first, variables.moved, covariance)
+        target, part = np.nonzero(asked.parts)
+        moves = self.problem.states.influence_mask[asked.point[target], part] & variables.changeable_columns  # (G, n)
+        column, group = np.nonzero(moves.T)
+        first = np.searchsorted(column, np.arange(len(variables.columns) + 1))
+        return covariance, (first, asked.first_row[target, part][group], asked.sample[target][group])
+
+    def aim(self, moves: PointTargets) -> None:
+        """Set the goals of the moves, and with them the paths of their points."""
+        problem, asked = self.problem, self.asked
+        assert problem.paths is not None
+        paths = _aim_paths(problem, moves, problem.paths)
+        place, turn = asked.place.copy(), asked.turn.copy()
+        place[: len(moves)], turn[: len(moves)] = moves.place, moves.turn
+        place[len(moves) : len(moves) + len(paths)] = paths.place
+        self.asked = replace(asked, place=place, turn=turn)
+
+    def reset_weights(self) -> None:
+        """Let the goals and constraints count as at the beginning."""
+        self.goal_weight, self.hold_weight = GOAL_WEIGHT, CONSTRAINT_WEIGHT
+
+    def raise_weights(self, goal_tolerance: float, drift_tolerance: float) -> None:
+        """Make goals and constraints that the last search missed at their samples count more, up to an equation."""
+        goals, held = self.gap[: self.problem.moves.rows], self.gap[self.asked.rows - self.held.rows :]
+        if np.abs(goals).max(initial=0.0) > goal_tolerance:
+            self.goal_weight = min(WEIGHT_GROWTH * self.goal_weight, MAX_WEIGHT)
+        if np.abs(held).max(initial=0.0) > drift_tolerance:
+            self.hold_weight = min(WEIGHT_GROWTH * self.hold_weight, MAX_WEIGHT)
+
+    def _target_weights(self) -> Array:
+        """(A,) the weights of the rows of goals, paths and constraints."""
+        paths = PATH_WEIGHT * self._path_shares
+        goals, held = np.full(self.problem.moves.rows, self.goal_weight), np.full(self.held.rows, self.hold_weight)
+        return np.concatenate([goals, paths, held])
 
     def rows(self, z: Array, slopes: bool = True) -> WindowRows:
         """The rows at variables z."""
         problem, variables, asked = self.problem, self.variables, self.asked
-        values = variables.sample(asked.grid, z)
+        offset = variables.offset(asked.grid, z)
+        values = asked.grid.fixed + offset
         position, orientation, jacobian = problem.states.evaluate(values, asked.sample, asked.point, slopes)
         gap = gaps(asked, position, orientation, problem.size).reshape(-1, 2, 3)[asked.parts].reshape(-1)
-        slope = np.empty((asked.rows if slopes else 0, variables.count))
+        slope = np.zeros((0, len(variables.columns)))
         if slopes:
-            variables.chain_rows(jacobian, asked.grid, asked.sample, asked.first_row, problem.size, slope)
-        residual, matrix, weight = [gap], [slope], [self.weight]
+            jacobian[:, :3] /= problem.size
+            slope = jacobian.reshape(len(asked), 2, 3, slope.shape[1])[asked.parts].reshape(-1, slope.shape[1])
+        residual, weight = [gap], [self._target_weights()]
+        other = [np.zeros((0, variables.count))]
         if problem.terms:
             none = TargetResiduals(np.zeros((0, 6)), np.zeros(0), np.zeros((0, variables.count)))
             goals = append_goal_terms(none, problem.terms, problem.states, variables, z, problem.size, slopes)
             soft = linearise(problem.terms, problem.states, variables, z, problem.size, slopes)
             residual += [goals.residual, soft.residual]
-            matrix += [goals.matrix, soft.matrix]
+            other += [goals.matrix, soft.matrix]
             weight += [np.full(len(goals.residual), TERM_WEIGHT / max(len(goals.residual), 1)), soft.weight]
         for bounds in self.bounds:
-            own = values if bounds.grid is asked.grid else variables.sample(bounds.grid, z)
-            over, slope = bounds.rows(variables, own, slopes)
+            values_there = values if bounds.grid is asked.grid else variables.sample(bounds.grid, z)
+            over, bound_slope = bounds.rows(variables, values_there, slopes)
             residual.append(over)
-            matrix.append(slope)
+            other.append(bound_slope)
             weight.append(np.full(len(over), CONSTRAINT_WEIGHT))
         return WindowRows(
             np.concatenate(residual),
-            np.concatenate(matrix),
             np.concatenate(weight),
-            np.cross(jacobian[:, 3:], jacobian[:, :3], axis=1) if slopes else jacobian,
+            offset,
+            slope,
+            np.concatenate(other),
+            jacobian,
         )
+
+    def _change_of_rows(self, now: WindowRows, offset: Array, z: Array) -> Array:
+        """(M,) J z, for variables z with their offsets (S, n)."""
+        targets = np.einsum("rn,rn->r", now.slope, offset[self._row_sample])
+        return np.concatenate([targets, now.other @ z]) if len(now.other) else targets
 
     def run(self, z: Array, iterations: int, patient: bool = True) -> tuple[Array, int]:
         """The variables of the minimum, and the number of steps, each of which measures the rows once.
@@ -126,12 +181,13 @@ class WindowSearch:
         Without patience it ends nearer to the minimum than an eye can see.
         """
         now = self.rows(z)
-        merit = _merit(z, now)
+        merit, self.gap = _merit(z, now), now.residual[: self.asked.rows]
         trust, steps, outdated, bent = MAX_TURN, 0, False, patient
         while steps < iterations and len(z):
             now = self.rows(z) if outdated else now
-            trial = self._bounded_step(now, z, trust, bent)
-            expected = _merit(trial, now._replace(residual=now.residual - now.matrix @ (trial - z)))
+            trial, change = self._bounded_step(now, z, trust, bent)
+            left = now.residual - self._change_of_rows(now, change, trial - z)
+            expected = _merit(trial, now._replace(residual=left))
             if merit - expected <= (MIN_GAIN if patient else MIN_WAITING_GAIN) * merit:
                 break
             steps += 1
@@ -144,47 +200,72 @@ class WindowSearch:
                 if trust < MIN_TURN:
                     break
                 continue
-            merit, z, outdated = lower, trial, True
+            done = not patient and abs(lower - expected) <= MIN_WAITING_GAIN * lower
+            merit, z, outdated, self.gap = lower, trial, True, after.residual[: self.asked.rows]
+            if done:  # the next step would correct no more than what this one was wrong by
+                break
             trust = min(MAX_TURN, TRUST_GROWTH * trust) if kept > GOOD_KEPT_SHARE else trust
         return z, steps
 
-    def _bounded_step(self, now: WindowRows, z: Array, trust: float, bent: bool) -> Array:
-        """The step towards the minimum, damped where states are not linear.
+    def _bounded_step(self, now: WindowRows, z: Array, trust: float, bent: bool) -> tuple[Array, Array]:
+        """The step towards the minimum, damped where states are not linear, and its offsets (S, n) from z.
 
         A straight limb under tension resists a turn that the linearised problem believes in: the force f on a target
         bends the merit by -f . d2x of each column (`_stiffness`); `bent` says whether to look at that. Columns that
         would turn by more than `trust` are damped as well, and the others do more.
         """
-        variables = self.variables
-        stiff = stiffness = damping = np.zeros(len(z))
+        stiff = stiffness = damping = np.zeros(len(self.variables.columns))
         for _ in range(MAX_STEP_ROUNDS):
-            trial, force = _solve_rows(now, z, damping)
-            turned = self._largest_turns(trial - z)
-            excess = (turned * self.turning / trust)[variables.column]
+            trial, force = self.solve_rows(now, z, damping)
+            change = self.variables.offset(self.asked.grid, trial) - now.offset
+            excess = self._largest_turns(change, trial - z) * self.turning / trust
             if bent:
                 stiff = np.maximum(self._stiffness(now, force), 0.5 * stiffness)
             if excess.max(initial=0.0) <= 1.3 and (stiff <= 1.5 * damping + 0.5).all():
                 break
             stiffness = stiff
             damping = np.maximum(np.where(excess > 1.0, (1 + damping) * excess**1.5 - 1, damping), stiff)
-        return trial
+        return trial, change
 
-    def _largest_turns(self, z: Array) -> Array:
-        """(n,) the largest offset of each column at any sample, in its units, for variables z."""
-        grids = [self.asked.grid, *(term.asked.grid for term in self.problem.terms)]
-        offsets = [np.abs(self.variables.offset(grid, z)).max(axis=0, initial=0.0) for grid in grids]
-        turns: Array = np.max(offsets, axis=0) / self.problem.unit
+    def solve_rows(self, now: WindowRows, z: Array, damping: Array) -> tuple[Array, Array]:
+        """The minimum of the linearised problem, columns damped towards z by `damping` (n,), and the forces (M,)."""
+        from scipy.linalg.lapack import dposv
+
+        variables, scale = self.variables, 1 / (1 + damping)
+        own, count = scale[variables.column], len(now.slope)
+        k = np.zeros((len(now.residual), len(now.residual)))
+        kernels().add_gram_matrix(now.slope, self._covariance, scale, *self._gram_rows, k)
+        for e, row in enumerate(now.other * own if len(now.other) else now.other):
+            k[count + e, :count] = self._change_of_rows(now, variables.offset(self.asked.grid, row), row)[:count]
+            k[count + e, count:] = now.other @ row
+        k.flat[:: len(k) + 1] += 1 / now.weight + RIDGE_RATIO * k.diagonal().max(initial=0.0)
+        # The lower half of rows is the upper half of columns, which LAPACK reads.
+        right = now.residual + self._change_of_rows(now, scale * now.offset, own * z)
+        _, force, failed = dposv(k.T, right, overwrite_a=True)
+        if failed:
+            return z, np.zeros_like(force)
+        pull = force[count:] @ now.other
+        assert isinstance(self.asked.grid, OffsetGrid)
+        kernels().fill_variables_of_forces(
+            self.asked.grid.phi, variables.first, variables.moved, now.slope, self._row_sample, force[:count], pull
+        )
+        return own * (damping[variables.column] * z + pull), force
+
+    def _largest_turns(self, change: Array, z: Array) -> Array:
+        """(n,) the largest offset of each column at any sample, in its units, for variables z with offsets (S, n)."""
+        offsets = [change, *(self.variables.offset(term.asked.grid, z) for term in self.problem.terms)]
+        turns: Array = np.max([np.abs(each).max(axis=0, initial=0.0) for each in offsets], axis=0) / self.problem.unit
         return turns
 
     def _stiffness(self, now: WindowRows, force: Array) -> Array:
-        """(N,) how the forces (M,) on the targets resist a change of each variable by the bend of their paths."""
-        asked, variables = self.asked, self.variables
+        """(n,) how the forces (M,) on the targets resist a change of each column at most, by the bend of its paths."""
+        asked = self.asked
         placed = np.flatnonzero(asked.parts[:, 0])
-        pull = force[asked.first_row[placed, 0][:, None] + np.arange(3)] / self.problem.size  # (P, 3)
-        bend = np.maximum(-np.einsum("pa,pan->pn", pull, now.bend[placed]), 0.0)  # (P, n)
-        assert isinstance(asked.grid, OffsetGrid)
-        phi = asked.grid.phi[asked.sample[placed]]
-        return (bend[:, variables.column] * phi**2).sum(axis=0) * self._block_sizes
+        pull = force[asked.first_row[placed, 0][:, None] + np.arange(3)]  # (P, 3)
+        second = np.cross(now.jacobian[placed, 3:], now.jacobian[placed, :3], axis=1)  # (P, 3, n)
+        bend = np.maximum(-np.einsum("pa,pan->pn", pull, second), 0.0)  # (P, n)
+        variance = np.diagonal(self._covariance, axis1=1, axis2=2)[:, asked.sample[placed]]  # (n, P)
+        return np.asarray((bend.T * variance).sum(axis=1))
 
 
 def search_window(
@@ -197,66 +278,52 @@ def search_window(
     rounds: int,
     goal_tolerance: float,
     drift_tolerance: float,
+    search: WindowSearch | None = None,
 ) -> tuple[Array, int, PointTargets, TargetResiduals]:
     """The variables that meet the goals of `moves`, from z on, the number of steps, the samples of the constraints with
     those that were added, and the drift of the constraints on the dense grid.
 
-    `rounds` are those of adding samples. With one, for a pointer that waits, half of the samples are looked at, and
-    there is no second search.
+    `rounds` are those of adding samples. With a `search` of samples at hand, for a pointer that waits, there are none.
     """
-    if rounds == 1:  # a pointer is waiting
-        few = held.thin()
-        z, steps = WindowSearch(problem, moves, few).run(z, iterations, patient=False)
-        drift = _measure(problem, few, z, slopes=False)
-        if drift.largest > TORN_DRIFT:
-            z, steps = _hold_first(problem, moves, few).run(z, iterations, patient=False)
-            drift = _measure(problem, few, z, slopes=False)
-        return z, steps, held, drift if drift.largest <= drift_tolerance else _measure(problem, problem.dense, z, False)
-    steps, best, result = 0, np.inf, None
+    if search is not None:  # a pointer is waiting
+        search.aim(moves)
+        if not z.any():
+            search.reset_weights()
+        z, steps = search.run(z, iterations, patient=False)
+        search.raise_weights(goal_tolerance, drift_tolerance)  # for the next event
+        return z, steps, held, _measure(problem, problem.dense, z, slopes=False)
+    search, steps = WindowSearch(problem, held), 0
+    search.aim(moves)
+    best, nearest = z, np.inf
     for start in _starts(problem, moves, z):
-        trial, count, samples, off = _search_rounds(problem, moves, start, held, iterations, rounds, drift_tolerance)
+        trial, count = search.run(start, iterations)
         missed = _measure(problem, moves, trial, slopes=False).largest
-        steps, failure = steps + count, max(missed / goal_tolerance, off.largest / drift_tolerance)
-        if result is None or failure < best:
-            result, best = (trial, samples, off), failure
-        if best <= 1.0:
-            break
-    assert result is not None  # there is always one start
-    z, held, drift = result
-    if drift.largest > drift_tolerance:
-        tight = WindowSearch(problem, moves, held, hold_weight=GOAL_WEIGHT)
-        tighter, count = tight.run(z, iterations)
         steps += count
-        less = _measure(problem, problem.dense, tighter, slopes=False)
-        if less.largest < drift.largest and _measure(problem, moves, tighter, slopes=False).largest <= goal_tolerance:
-            z, drift = tighter, less
+        if missed < nearest:
+            best, nearest = trial, missed
+        if nearest <= goal_tolerance:
+            break
+    z, failure = best, np.inf
+    for _ in range(rounds):
+        best, count = search.run(best, iterations)
+        off = _measure(problem, problem.dense, best, slopes=False)
+        missed = _measure(problem, moves, best, slopes=False).largest
+        steps, last = steps + count, failure
+        failure = max(missed / goal_tolerance, off.largest / drift_tolerance)
+        if failure < last:
+            z, held, drift = best, search.held, off
+        if failure <= 1.0 or failure > MIN_ROUND_PROGRESS * last:
+            break
+        search.raise_weights(goal_tolerance, drift_tolerance)
+        more = add_worst_samples(search.held, problem.dense, off) if off.largest > drift_tolerance else None
+        if more is not None:
+            search = WindowSearch(problem, more, search.hold_weight, search.goal_weight)
+            search.aim(moves)
     if drift.largest > TORN_DRIFT:
-        z, count = _hold_first(problem, moves, held).run(np.zeros_like(z), iterations)
+        search = WindowSearch(problem, held, hold_weight=GOAL_WEIGHT, goal_weight=CONSTRAINT_WEIGHT)
+        search.aim(moves)
+        z, count = search.run(np.zeros_like(z), iterations)
         steps, drift = steps + count, _measure(problem, problem.dense, z, slopes=False)
-    return z, steps, held, drift
-
-
-def _search_rounds(
-    problem: EditProblem,
-    moves: PointTargets,
-    z: Array,
-    held: PointTargets,
-    iterations: int,
-    rounds: int,
-    drift_tolerance: float,
-) -> tuple[Array, int, PointTargets, TargetResiduals]:
-    """Search, and again with the samples at which constraints drift, until they hold at all times."""
-    steps = 0
-    for turn in range(rounds):
-        z, count = WindowSearch(problem, moves, held).run(z, iterations)
-        steps += count
-        drift = _measure(problem, problem.dense, z, slopes=False)
-        if turn == rounds - 1 or drift.largest <= drift_tolerance:
-            break
-        more = add_worst_samples(held, problem.dense, drift)
-        if more is None:
-            break
-        held = more
     return z, steps, held, drift
 
 
@@ -283,28 +350,8 @@ def _starts(problem: EditProblem, moves: PointTargets, z: Array) -> Iterator[Arr
         yield bend
 
 
-def _hold_first(problem: EditProblem, moves: PointTargets, held: PointTargets) -> WindowSearch:
-    """The search for goals that no pose reaches while the constraints hold: these hold, and the goals are blocked."""
-    return WindowSearch(problem, moves, held, hold_weight=GOAL_WEIGHT, goal_weight=CONSTRAINT_WEIGHT)
-
-
 def _merit(z: Array, rows: WindowRows) -> float:
     return float(z @ z + rows.weight @ rows.residual**2)
-
-
-def _solve_rows(now: WindowRows, z: Array, damping: Array) -> tuple[Array, Array]:
-    """The minimum of the linearised problem, each variable damped towards z by `damping` (N,), and the forces (M,)."""
-    from scipy.linalg.blas import dsyrk
-    from scipy.linalg.lapack import dposv
-
-    scale = 1 / (1 + damping)
-    root = now.matrix * np.sqrt(scale) if damping.any() else now.matrix
-    k = dsyrk(1.0, root.T, trans=1)  # the upper half
-    k.flat[:: len(k) + 1] += 1 / now.weight + RIDGE_RATIO * k.diagonal().max(initial=0.0)
-    _, force, failed = dposv(k, now.residual + now.matrix @ (scale * z), overwrite_a=True)
-    if failed:
-        return z, np.zeros_like(force)
-    return scale * (damping * z + force @ now.matrix), force
 
 
 def _aim_paths(problem: EditProblem, moves: PointTargets, paths: PointTargets) -> PointTargets:
