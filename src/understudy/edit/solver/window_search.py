@@ -303,19 +303,20 @@ def search_window(
             best, nearest = trial, missed
         if nearest <= goal_tolerance:
             break
-    z, failure = best, np.inf
+    z, failure, lowest = best, np.inf, np.inf
     for _ in range(rounds):
         best, count = search.run(best, iterations)
         off = _measure(problem, problem.dense, best, slopes=False)
         missed = _measure(problem, moves, best, slopes=False).largest
         steps, last = steps + count, failure
         failure = max(missed / goal_tolerance, off.largest / drift_tolerance)
-        if failure < last:
-            z, held, drift = best, search.held, off
-        if failure <= 1.0 or failure > MIN_ROUND_PROGRESS * last:
+        if failure < lowest:
+            z, held, drift, lowest = best, search.held, off, failure
+        drifts = off.largest > drift_tolerance
+        more = add_worst_samples(search.held, problem.dense, off) if drifts else None
+        if failure <= 1.0 or (more is None and failure > MIN_ROUND_PROGRESS * last):
             break
         search.raise_weights(goal_tolerance, drift_tolerance)
-        more = add_worst_samples(search.held, problem.dense, off) if off.largest > drift_tolerance else None
         if more is not None:
             search = WindowSearch(problem, more, search.hold_weight, search.goal_weight)
             search.aim(moves)
