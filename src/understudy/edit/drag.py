@@ -299,7 +299,7 @@ class WarmStart:
         self._last: PointTargets | None = None  # the goals of the last search
         self._restarted = problem.moves  # the goals of the last search that started from zero
         self._pull = 1.0
-        self._window = None if problem.window is None else WindowSearch(problem, problem.held)
+        self._window = None if problem.window is None else WindowSearch(problem, problem.held.thin())
 
     def search_goals(self, asked: PointTargets) -> SearchResult:
         """Search for new goals, from the better start."""

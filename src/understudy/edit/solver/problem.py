@@ -45,7 +45,7 @@ from understudy.errors import InvalidInput, join_names
 from understudy.maths import quaternion
 
 FIRST_CONSTRAINT_SAMPLES = 9  # times of a constraint over a span at first; more are added where it drifts
-WINDOW_SAMPLES = 7  # the same within the window of an edit, where keys are close and most of the change is
+WINDOW_SAMPLES = 13  # the same within the window of an edit, where keys are close and most of the change is
 # Rates at which drift is measured, whatever the frame rate: between keys of a person a handle may turn sharply, and a
 # script has the time to look that closely.
 DRIFT_SAMPLES_PER_S, DRAG_DRIFT_SAMPLES_PER_S = 240.0, 60.0

@@ -86,7 +86,7 @@ class SolverSettings:
 
 
 # For scripts and suggestions, which may take longer than a drag.
-SCRIPT_SETTINGS = SolverSettings(iterations=12, programs=48, window_iterations=60, window_rounds=5)
+SCRIPT_SETTINGS = SolverSettings(iterations=12, programs=48, window_iterations=60, window_rounds=8)
 
 
 @dataclass(frozen=True)

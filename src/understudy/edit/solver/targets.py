@@ -58,6 +58,18 @@ class PointTargets:
         """(M,) the goal of each row."""
         return np.repeat(np.repeat(self.goal[:, None], 2, axis=1)[self.parts], 3)
 
+    def thin(self) -> PointTargets:
+        """Every other target of each goal, the first among them."""
+        first = np.searchsorted(self.goal, self.goal)  # targets of a goal lie together
+        chosen = np.flatnonzero((np.arange(len(self)) - first) % 2 == 0)
+        sample = self.sample[chosen]
+        used, number = np.unique(sample, return_inverse=True)
+        grid = type(self.grid)(*(array[used] for array in self.grid))
+        point, time, goal, parts, place, turn = (
+            getattr(self, name)[chosen] for name in ("point", "time", "goal", "parts", "place", "turn")
+        )
+        return PointTargets(point, time, goal, parts, place, turn, grid, number.reshape(-1), _first_rows(parts))
+
     def merge_targets(self, other: PointTargets, which: Array) -> PointTargets:
         """These targets and `which` (W,) of the others, in the order of time within each goal."""
 

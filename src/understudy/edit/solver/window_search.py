@@ -121,13 +121,17 @@ class WindowSearch:
         """Let the goals and constraints count as at the beginning."""
         self.goal_weight, self.hold_weight = GOAL_WEIGHT, CONSTRAINT_WEIGHT
 
-    def raise_weights(self, goal_tolerance: float, drift_tolerance: float) -> None:
-        """Make goals and constraints that the last search missed at their samples count more, up to an equation."""
-        goals, held = self.gap[: self.problem.moves.rows], self.gap[self.asked.rows - self.held.rows :]
-        if np.abs(goals).max(initial=0.0) > goal_tolerance:
+    def raise_weights(self, missed: bool, drifted: bool) -> None:
+        """Make the goals, the constraints or both count more, up to the weight of an equation."""
+        if missed:
             self.goal_weight = min(WEIGHT_GROWTH * self.goal_weight, MAX_WEIGHT)
-        if np.abs(held).max(initial=0.0) > drift_tolerance:
-            self.hold_weight = min(WEIGHT_GROWTH * self.hold_weight, MAX_WEIGHT)
+        if drifted:
+            self.hold_weight = min(WEIGHT_GROWTH * self.hold_weight, self.goal_weight)
+
+    def largest_gaps(self) -> tuple[float, float]:
+        """What the last search left of the goals, and of the constraints at their samples."""
+        goals, held = self.gap[: self.problem.moves.rows], self.gap[self.asked.rows - self.held.rows :]
+        return float(np.abs(goals).max(initial=0.0)), float(np.abs(held).max(initial=0.0))
 
     def _target_weights(self) -> Array:
         """(A,) the weights of the rows of goals, paths and constraints."""
@@ -290,7 +294,8 @@ def search_window(
         if not z.any():
             search.reset_weights()
         z, steps = search.run(z, iterations, patient=False)
-        search.raise_weights(goal_tolerance, drift_tolerance)  # for the next event
+        missed, slip = search.largest_gaps()
+        search.raise_weights(missed > goal_tolerance, slip > drift_tolerance)  # for the next event
         return z, steps, held, _measure(problem, problem.dense, z, slopes=False)
     search, steps = WindowSearch(problem, held), 0
     search.aim(moves)
@@ -316,7 +321,8 @@ def search_window(
         more = add_worst_samples(search.held, problem.dense, off) if drifts else None
         if failure <= 1.0 or (more is None and failure > MIN_ROUND_PROGRESS * last):
             break
-        search.raise_weights(goal_tolerance, drift_tolerance)
+        # Half of the tolerance at the samples leaves the other half for the times between them.
+        search.raise_weights(missed > goal_tolerance, search.largest_gaps()[1] > 0.5 * drift_tolerance)
         if more is not None:
             search = WindowSearch(problem, more, search.hold_weight, search.goal_weight)
             search.aim(moves)
