@@ -1,7 +1,7 @@
 """Faces by name: ARKit's 52 shapes and their spellings, visemes, VRM's expressions, and how one becomes another.
 
 `face_weights` turns strengths under any of these names into the weights of a character's own shapes. A name is taken,
-in this order, as a shape of the character, as an expression of its avatar, and as ARKit's shapes that it stands for
+in this order, as an expression of its avatar, as a shape of the character, and as ARKit's shapes that it stands for
 (VISEMES, PRESETS). ARKit's shapes that a character does not have are replaced by its expressions and visemes with
 strengths s:
 
