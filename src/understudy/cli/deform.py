@@ -363,7 +363,7 @@ def heat_maps(result: Comparison, azimuth: float, quiet: bool) -> dict[str, byte
     import numpy as np
     from PIL import Image
 
-    from understudy.deform.report import heat_scale, shown_pose
+    from understudy.deform.report import heat_scale, pose_of_pictures
     from understudy.render import open_renderer
     from understudy.render.overlay import comparison_view, heat_picture
 
@@ -383,7 +383,7 @@ def heat_maps(result: Comparison, azimuth: float, quiet: bool) -> dict[str, byte
             Image.fromarray(picture).save(stream, format="PNG", optimize=True)
             pictures[name] = stream.getvalue()
 
-        pose = shown_pose(result)
+        pose = pose_of_pictures(result)
         truth = result.held.vertices[pose]
         camera, stage = comparison_view([truth], HEAT_MAP_PIXELS[0] / HEAT_MAP_PIXELS[1], azimuth, math.radians(14.0))
         draw("", truth, np.zeros(len(truth)), camera, stage)

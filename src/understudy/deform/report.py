@@ -200,7 +200,7 @@ def _figures(comparison: Comparison, pictures: Mapping[str, bytes]) -> str:
         if entry.method not in pictures or entry.measures is None:
             continue
         m = entry.measures
-        words = f"{entry.method}: rms {format_figure(1000 * m.pose_rms[shown_pose(comparison)])} mm in this pose"
+        words = f"{entry.method}: rms {format_figure(1000 * m.pose_rms[pose_of_pictures(comparison)])} mm in this pose"
         data = base64.b64encode(pictures[entry.method]).decode()
         cards.append(
             f'<figure><img alt="Error of {escape(words)}, as colour on the mesh" src="data:image/png;base64,{data}">'
@@ -209,7 +209,7 @@ def _figures(comparison: Comparison, pictures: Mapping[str, bytes]) -> str:
     if not cards:
         return ""
     return (
-        f"<h2 id=worst>All methods in pose {int(comparison.held_numbers[shown_pose(comparison)])}</h2><p>It is the "
+        f"<h2 id=worst>All methods in pose {int(comparison.held_numbers[pose_of_pictures(comparison)])}</h2><p>It is the "
         f"held-out pose that doing nothing is furthest from. The first picture is the truth.</p>"
         f'<div class="scale"></div><p>0 to {1000 * heat_scale(comparison):.3g} mm or more: the largest error of the '
         "best two thirds of the methods.</p>"
@@ -223,7 +223,7 @@ def heat_scale(comparison: Comparison) -> float:
     return max(worst[(2 * (len(worst) - 1)) // 3], VISIBLE_ERROR_SIZE_RATIO * comparison.held.size)
 
 
-def shown_pose(comparison: Comparison) -> int:
+def pose_of_pictures(comparison: Comparison) -> int:
     """The held-out pose that is drawn of every method: that in which the first one, doing nothing, is furthest off."""
     first = comparison.valid_results[0].measures
     assert first is not None  # valid results have measures
@@ -254,7 +254,7 @@ def _truth(comparison: Comparison, pictures: Mapping[str, bytes]) -> str:
     """The true mesh in the pose that is drawn."""
     if "" not in pictures:
         return ""
-    words = f"truth, pose {int(comparison.held_numbers[shown_pose(comparison)])}"
+    words = f"truth, pose {int(comparison.held_numbers[pose_of_pictures(comparison)])}"
     data = base64.b64encode(pictures[""]).decode()
     image = f'<img alt="The true mesh, {words}" src="data:image/png;base64,{data}">'
     return f"<figure>{image}<figcaption>{words}</figcaption></figure>"
