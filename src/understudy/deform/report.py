@@ -209,8 +209,8 @@ def _figures(comparison: Comparison, pictures: Mapping[str, bytes]) -> str:
     if not cards:
         return ""
     return (
-        f"<h2 id=worst>All methods in pose {int(comparison.held_numbers[pose_of_pictures(comparison)])}</h2><p>It is the "
-        f"held-out pose that doing nothing is furthest from. The first picture is the truth.</p>"
+        f"<h2 id=worst>All methods in pose {int(comparison.held_numbers[pose_of_pictures(comparison)])}</h2><p>It is "
+        f"the held-out pose that doing nothing is furthest from. The first picture is the truth.</p>"
         f'<div class="scale"></div><p>0 to {1000 * heat_scale(comparison):.3g} mm or more: the largest error of the '
         "best two thirds of the methods.</p>"
         f'<div class="cards">{_truth(comparison, pictures)}{"".join(cards)}</div>'
