@@ -15,7 +15,16 @@ from tests.judges.node import run_script
 
 import understudy as us
 from understudy.character import Asset, Channel, Character, Clip, Skeleton
-from understudy.character.asset import REQUIRED_BONES, Constraint, Spring, SpringCollider, SpringJoint
+from understudy.character.asset import (
+    REQUIRED_BONES,
+    Avatar,
+    Constraint,
+    Expression,
+    ShapeBind,
+    Spring,
+    SpringCollider,
+    SpringJoint,
+)
 from understudy.character.body.bone_names import eye_joints, human_bones
 from understudy.character.body.poses import PoseSequence, poses_of
 from understudy.character.body.spring_bones import SecondaryMotion, add_spring_motion, swing_springs
@@ -85,6 +94,15 @@ def test_an_avatar_is_plain_data(tmp_path: Path) -> None:
     assert spring.centre == "j0" and not spring.is_tree and avatar.constraints == {"j4": Constraint("roll", "j5")}
     weights = avatar.shape_weights({"happy": np.array([0.4, 0.6])})  # binary: off below one half
     assert {place: value.tolist() for place, value in weights.items()} == {("face", "shut"): [0.0, 0.5]}
+
+
+def test_a_blink_is_taken_back_by_an_expression_that_overrides_it() -> None:
+    blink = Expression("blink", (ShapeBind("head", "blink", 1.0),))
+    cases = [({}, 1.0), ({"blink": "blend"}, 0.75), ({"blink": "block"}, 0.0), ({"mouth": "block"}, 1.0)]
+    for overrides, left in cases:
+        happy = Expression("happy", (ShapeBind("head", "smile", 1.0),), overrides=overrides)
+        weights = Avatar("1.0", {}, (happy, blink)).shape_weights({"happy": np.array([0.25]), "blink": np.array([1.0])})
+        assert weights["head", "blink"] == left, overrides
 
 
 def test_vrm_0_speaks_the_names_of_vrm_1(tmp_path: Path) -> None:
