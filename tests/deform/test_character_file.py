@@ -129,3 +129,16 @@ def test_other_files_of_the_ending_are_told_apart(tmp_path: Path) -> None:
     storage.write(tmp_path / "x.understudy", header, {**arrays, "deformer0.vertices": arrays["deformer0.vertices"] + 9})
     with pytest.raises(BadFile, match="not a sound character"):
         formats.read(tmp_path / "x.understudy")
+
+
+def test_an_index_beyond_its_array_is_refused_before_a_kernel_sees_it(tmp_path: Path) -> None:
+    us.save(skinned_tube(), tmp_path / "tube.understudy")
+    header, arrays = storage.read(tmp_path / "tube.understudy")
+    whole = [name for name, array in arrays.items() if array.dtype.kind == "i" and array.size]
+    assert any("joints" in name for name in whole)
+    for name in whole:
+        wild = arrays[name].copy()
+        wild.reshape(-1)[-1] = 10**9
+        storage.write(tmp_path / "wild.understudy", header, {**arrays, name: wild})
+        with pytest.raises(BadFile, match="is not a sound character with a deformer"):
+            us.load(tmp_path / "wild.understudy")

@@ -73,14 +73,17 @@ def read(path: str | Path) -> Asset:
             character if one is None else _unpack(character, one, f"deformer{number}", arrays)
             for number, (character, one) in enumerate(zip(plain.characters, packed))
         ]
-    except (ValueError, KeyError, TypeError, AttributeError, InvalidInput) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, InvalidInput) as error:
         raise BadFile(path, f"is not a sound character with a deformer: {error}") from None
     return Asset(characters, plain.clips, plain.curves, plain.notes)
 
 
 def _unpack(character: Character, header: Mapping[str, Any], name: str, arrays: Mapping[str, Array]) -> Character:
     joints = np.array([character.skeleton.index(joint) for joint in header["joints"]], np.int64)
-    bound = BoundDeformer(deformers.unpack(header, name, arrays), joints, arrays[f"{name}.vertices"])
+    deformer = deformers.unpack(header, name, arrays)
+    # NumPy checks every index, kernels none: a file that was made to do harm is refused here
+    deformer.deform_reference(np.tile(np.eye(4), (len(joints), 1, 1)))
+    bound = BoundDeformer(deformer, joints, arrays[f"{name}.vertices"])
     return check_at_rest(replace(character, deformer=bound))
 
 
