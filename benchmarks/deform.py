@@ -35,7 +35,6 @@ from understudy.character.rig import rig_of
 from understudy.character.skinning.linear import linear_blend
 from understudy.checks import Array
 from understudy.deform import deformer
-from understudy.deform.automatic_skin import rest_geometry
 from understudy.deform.comparison import compare_skins, hold_out_indices, speed
 from understudy.deform.deformer import Deformer
 from understudy.deform.example_files import BindSpace, bind_space, read
@@ -44,6 +43,7 @@ from understudy.deform.ground_truth.arm import Resolution
 from understudy.deform.ground_truth.cylinder import solve_cylinder
 from understudy.deform.methods.mesh_animation import skin_animation
 from understudy.deform.rigging import automatic_rig, automatic_weights
+from understudy.deform.skin import rest_geometry
 from understudy.maths import jit, quaternion
 from understudy.maths.jit import one_blas_thread
 

@@ -23,7 +23,7 @@ from benchmarks.measure import Row
 from benchmarks.measures import express
 
 from understudy.express import regions_of
-from understudy.express.acting.crowds import crowd
+from understudy.express.acting.synthesis import crowd
 from understudy.express.graph import ExpressionGraph, raw_bytes
 
 PEERS = False  # nothing here needs the peers' environment

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.express import ExpressionSequence
-from understudy.express.acting.crowds import crowd
+from understudy.express.acting.synthesis import crowd
 from understudy.express.graph import ExpressionGraph, build
 
 SHRINKING = 0.2

@@ -16,7 +16,7 @@ from understudy.character.rig import rig_of
 from understudy.express import ExpressionSequence
 from understudy.express.from_clips import sequences_of
 from understudy.express.preprocessing import preprocess
-from understudy.express.regions import landmark_names
+from understudy.express.sequence import landmark_names
 
 DATA = Path(os.environ.get("UNDERSTUDY_TEST_DATA", HERE.parents[1] / "shared" / "data"))
 WIDTH, HEIGHT = 270, 380  # pixels of the paper's faces

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.express.regions import landmark_names
-from understudy.express.sequence import ExpressionSequence
+from understudy.express.sequence import ExpressionSequence, landmark_names
 
 
 def neutral_face(dimensions: int = 3) -> np.ndarray:

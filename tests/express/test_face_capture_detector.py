@@ -14,7 +14,7 @@ from understudy.errors import MissingExtra
 from understudy.express.face_capture import DlibDetector, available, capture, track_landmarks
 from understudy.express.face_fit import PinholeCamera, solve_film
 from understudy.express.landmark_solver import basis_of
-from understudy.express.regions import landmark_names
+from understudy.express.sequence import landmark_names
 
 # Places in the photograph, by eye.
 PLACES = {

@@ -18,7 +18,7 @@ from understudy.express.face_fit import (
     landmark_weights,
     landmarks_of,
 )
-from understudy.express.regions import landmark_names
+from understudy.express.sequence import landmark_names
 from understudy.maths import quaternion
 
 

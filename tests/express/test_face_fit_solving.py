@@ -23,7 +23,7 @@ from understudy.express.face_fit import (
 )
 from understudy.express.landmark_solver import LandmarkBasis, basis_of
 from understudy.express.manifest import read_recording
-from understudy.express.regions import landmark_names
+from understudy.express.sequence import landmark_names
 from understudy.maths import quaternion
 
 

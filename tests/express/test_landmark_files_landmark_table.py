@@ -10,7 +10,7 @@ from tests.data_folder import data_file
 
 from understudy.errors import BadFile, Unsupported
 from understudy.express.manifest import read_recording
-from understudy.express.regions import landmark_names
+from understudy.express.sequence import landmark_names
 
 
 def written(folder: Path, titles: list[str], rows: list[list[object]]) -> Path:

@@ -18,7 +18,7 @@ from understudy.express.landmark_filters import (
     procrustes_transforms,
     remove_head_motion,
 )
-from understudy.express.regions import landmark_names
+from understudy.express.sequence import landmark_names
 
 
 @settings(max_examples=30, deadline=None)

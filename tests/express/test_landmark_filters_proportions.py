@@ -6,7 +6,7 @@ import numpy as np
 from tests.express.takes import neutral_face
 
 from understudy.express.landmark_filters import SCALE_RATIO_LIMITS, proportions
-from understudy.express.regions import landmark_names
+from understudy.express.sequence import landmark_names
 
 EYE = range(36, 42)
 

@@ -8,7 +8,7 @@ from tests.express.takes import smile
 
 from understudy.errors import InvalidInput
 from understudy.express.landmark_filters import REDUCED_LANDMARKS, choose_landmarks, reduce_landmarks
-from understudy.express.regions import regions_of
+from understudy.express.sequence import regions_of
 
 # the 68 mirrored: left and right of the jaw, the brows, the nose, the eyes and the lips
 MIRROR = [

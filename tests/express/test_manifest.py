@@ -12,7 +12,7 @@ from tests.express.takes import smile
 from understudy.errors import BadFile
 from understudy.express.manifest import read_manifest
 from understudy.express.preprocessing import preprocess
-from understudy.express.regions import regions_of
+from understudy.express.sequence import regions_of
 
 ENTRY = '[[sequence]]\nfile = "joy.npz"\nlabel = "happiness"\n'
 

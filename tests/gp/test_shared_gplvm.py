@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 
 from understudy.errors import InvalidInput, NotFitted
-from understudy.gp.shared_gplvm import PoseView, SharedGPLVM, SharedObjective, Standardiser, kernel_cca, roughness
-from understudy.gp.shared_search import descend, value_and_gradient
+from understudy.gp.shared_gplvm import (
+    PoseView,
+    SharedGPLVM,
+    SharedObjective,
+    Standardiser,
+    descend,
+    kernel_cca,
+    roughness,
+    value_and_gradient,
+)
 
 
 def motion(frames: int = 200) -> tuple[np.ndarray, np.ndarray]:

@@ -14,9 +14,9 @@ from understudy.cli import options
 
 if TYPE_CHECKING:
     from understudy.character import Asset, Character
-    from understudy.deform.automatic_skin import AutomaticSkin
     from understudy.deform.comparison import Comparison
     from understudy.deform.examples import Examples
+    from understudy.deform.skin import AutomaticSkin
 
 HEAT_MAP_PIXELS = (420, 320)  # width, height
 
@@ -310,7 +310,7 @@ def auto_command(
 ) -> None:
     """Give MESH weights for the skeleton that it has, or a skeleton and weights where it has none."""
     from understudy import formats
-    from understudy.deform.automatic_skin import automatic_asset, skin_automatically
+    from understudy.deform.skin import automatic_asset, skin_automatically
 
     asset = options.open_input(mesh, **placing)
     facing = "+z" if placing["facing"] else None  # which is where it was turned to

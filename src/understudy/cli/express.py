@@ -212,8 +212,7 @@ def act_command(graph: str, labels: tuple[str, ...], output: str, **given: Any) 
     build` has made, or face or dragon, whose graph is then built first.
     """
     from understudy.express.acting import ActSettings, cues
-    from understudy.express.acting.crowds import performances
-    from understudy.express.acting.synthesis import cover_speech
+    from understudy.express.acting.synthesis import cover_speech, performances
 
     if output == "-" and not given["ending"]:
         raise click.UsageError("writing to standard output needs --to FORMAT, for example --to glb")

@@ -52,7 +52,7 @@ def check_target(target: str, kind: str, crowd: int | None) -> None:
 
 def character_of(graph: ExpressionGraph, given: str | None, landmarks: str | None) -> OutputCharacter:
     """The character that acts: the given one, or the member of the cast with the graph's channels."""
-    from understudy.express.regions import landmark_number
+    from understudy.express.sequence import landmark_number
     from understudy.formats.arkit_names import canonical_name
 
     human = all(landmark_number(name) is not None or canonical_name(name) is not None for name in graph.names)
@@ -223,7 +223,7 @@ def _arrays(face: ExpressionTake) -> dict[str, Any]:
 def _crowd_arrays(faces: Sequence[ExpressionTake]) -> dict[str, Any]:
     import numpy as np
 
-    from understudy.express.acting.crowds import pad_performances
+    from understudy.express.acting.synthesis import pad_performances
 
     points, lengths = pad_performances(faces)
     return {
@@ -251,7 +251,7 @@ def _read_landmarks(path: str) -> Array:
     import numpy as np
 
     from understudy import files
-    from understudy.express.regions import landmark_number
+    from understudy.express.sequence import landmark_number
 
     vertices: dict[int, int] = {}
     for number, line in enumerate(files.read_text(path, 1 << 20).splitlines(), 1):

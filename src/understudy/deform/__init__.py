@@ -9,6 +9,6 @@ comparison       every method on the same poses, measured on others
 report           the comparison as a page
 playable         any deformer as linear blend and corrective shapes, for glTF
 rigging          weights, or a whole skeleton, for a mesh
-automatic_skin   the same for a character
+skin             a fitted skin on a character, and automatic ones
 ground_truth     elastic bodies that no method is fitted to
 """

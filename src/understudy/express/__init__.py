@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from understudy.express.regions import regions_of
-from understudy.express.sequence import ExpressionSequence
+from understudy.express.sequence import ExpressionSequence, regions_of
 
 __all__ = ["ExpressionSequence", "regions_of"]

@@ -36,7 +36,7 @@ from understudy.express.face_fit import (
 )
 from understudy.express.landmark_solver import basis_of
 from understudy.express.recording import Recording, fill_gaps
-from understudy.express.regions import landmark_names
+from understudy.express.sequence import landmark_names
 from understudy.formats.arkit_names import canonical_name
 
 # Pixels across the box of a face when its landmarks are read: a rounded pixel is then 0.1 % of the face.

@@ -35,7 +35,7 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.express.landmark_filters import proportions
 from understudy.express.landmark_solver import LandmarkBasis
-from understudy.express.regions import landmark_number
+from understudy.express.sequence import landmark_number
 from understudy.formats.arkit_names import ANGLE_NAMES
 from understudy.maths import quaternion, solvers
 

@@ -26,7 +26,7 @@ from understudy import files
 from understudy.checks import Array
 from understudy.errors import BadFile, InvalidInput, Unsupported
 from understudy.express.recording import Recording, nearest_common_rate
-from understudy.express.regions import landmark_names
+from understudy.express.sequence import landmark_names
 from understudy.storage import Archive
 
 MAX_TABLE_BYTES = 256 << 20  # bytes: OpenFace writes 5 kB a frame, so half an hour

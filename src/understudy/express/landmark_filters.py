@@ -26,8 +26,7 @@ import numpy as np
 from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput, join_names
-from understudy.express.regions import landmark_number, regions_of
-from understudy.express.sequence import ExpressionSequence, check_alike
+from understudy.express.sequence import ExpressionSequence, check_alike, landmark_number, regions_of
 
 # Seconds of the smoothing window: five frames at 30 a second. A blink takes 0.3 s, and keeps nine tenths of its depth.
 SMOOTHING_SECONDS = 0.17

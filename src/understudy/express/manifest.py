@@ -32,8 +32,7 @@ from understudy import checks, files, schema
 from understudy.errors import BadFile, FileError, InvalidInput
 from understudy.express import landmark_files
 from understudy.express.recording import Recording, recording_from_asset
-from understudy.express.regions import regions_of
-from understudy.express.sequence import ExpressionSequence
+from understudy.express.sequence import ExpressionSequence, regions_of
 from understudy.formats import registry
 
 RECORDING_KINDS = ("landmarks", "weights")

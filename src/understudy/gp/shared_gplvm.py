@@ -4,7 +4,7 @@ The fit maximises, over the latent points X (N, d) of the pairs and the paramete
 
     P(Y|X, Phi_Y) P(Z|X, Phi_Z) P(X) P(Phi_Y) P(Phi_Z),     P(X) = N(0, 1),     P(theta) = 1 / theta        (eq. 2)
 
-starting from kernel CCA. Mapping takes a new y to the latent point that explains it best (`shared_search`), and from
+starting from kernel CCA. Mapping takes a new y to the latent point that explains it best (`descend`), and from
 there to
 
     z = mean_Z + Z^T K_Z^-1 k(x),      s^2 = k(x, x) - k(x)^T K_Z^-1 k(x)                             (eqs. 3, 4)
@@ -31,6 +31,14 @@ other; each is scaled by the share of the two spaces' variance that it explains,
 falling at 15, and at how jerky the latent path of a motion is, which takes 30. Both are here; the choice is by a third,
 the error of pairs that were left out of the fit, a fifth of them at a time: it also rises again where a model has more
 room than the pairs can fill.
+
+**Search** of the latent points of new observations, all frames at once [eq. 5]:
+
+    minimise  (1/2) |mean(x) - y|^2 / s^2(x) + (D/2) log s^2(x) + |x|^2 / 2 + (pull/2) |x - centre|^2
+
+over x for every y: the likelihood of y, the unit Gaussian prior (without it neighbouring frames were a thousand units
+apart), and a pull towards the neighbours in time. Each frame has its own L-BFGS [Nocedal & Wright 2006, algorithm
+7.4], of a few short vectors that stay in the cache.
 """
 
 from __future__ import annotations
@@ -45,9 +53,7 @@ from numpy.typing import ArrayLike
 from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.gp import shared_search
 from understudy.gp.covariance import INITIAL_KERNEL_PARAMETERS, SharedKernel, squared_distances
-from understudy.gp.shared_search import ObservedPoses
 from understudy.maths import jit, lbfgs, solvers
 from understudy.maths.jit import one_blas_thread
 from understudy.schema import Estimator
@@ -63,6 +69,10 @@ RIDGE_DIAGONAL_RATIO = 0.1  # kappa, over the mean diagonal; from 0.01 to 1 the 
 CANDIDATE_DIMENSIONS = (2, 3, 5, 8, 12, 15, 20, 30)
 CROSS_VALIDATION_FOLDS = 5
 MAX_ERROR_RATIO = 1.02  # over the least error: the fewest dimensions within it are taken
+SEARCH_KERNELS = "understudy.gp.shared_kernels"
+MAX_ITERATIONS = 80
+MAX_LINE_SEARCH_TRIALS = 14  # the last step is 1e-6 of the first
+MIN_GAIN_NATS = 1e-4  # the search ends after two iterations in a row that gain less; 1e-3 nats are no evidence yet
 
 
 class SharedGPLVM(Estimator):
@@ -170,8 +180,8 @@ class SharedGPLVM(Estimator):
             x = self._starts(inside, rest) if start is None else np.array(start, np.float64)
             if before is not None:
                 pull, centres = continuity, np.broadcast_to(before, x.shape)
-                return shared_search.descend(observed, inside, rest, x, pull, centres)[0]
-            x, _ = shared_search.descend(observed, inside, rest, x)
+                return descend(observed, inside, rest, x, pull, centres)[0]
+            x, _ = descend(observed, inside, rest, x)
             for _ in range(CONTINUITY_SWEEPS if continuity > 0 and len(x) > 1 else 0):
                 for frames in (np.arange(0, len(x), 2), np.arange(1, len(x), 2)):
                     x[frames] = self._smooth_latents(inside, rest, x, frames, continuity)
@@ -182,14 +192,14 @@ class SharedGPLVM(Estimator):
         left = np.where(frames > 0, frames - 1, frames + 1)
         right = np.where(frames < len(x) - 1, frames + 1, frames - 1)
         centres, pull = 0.5 * (x[left] + x[right]), 2.0 * continuity
-        return shared_search.descend(self._observed, inside[frames], rest[frames], x[frames], pull, centres)[0]
+        return descend(self._observed, inside[frames], rest[frames], x[frames], pull, centres)[0]
 
     def _starts(self, inside: Array, rest: Array) -> Array:
         """(M, d) of the nearest pair or of the regression, whichever explains the frame better."""
         squares = squared_row_distances(inside, self._columns)
         nearest = self.latents_[squares.argmin(axis=1)]
         regressed = np.exp(-0.5 * squares / self._width) @ self._back
-        values = [shared_search.value_and_gradient(self._observed, inside, rest, x)[0] for x in (nearest, regressed)]
+        values = [value_and_gradient(self._observed, inside, rest, x)[0] for x in (nearest, regressed)]
         return np.where((values[0] < values[1])[:, None], nearest, regressed)
 
     def predict(self, latent: ArrayLike) -> tuple[Array, Array]:
@@ -389,3 +399,68 @@ def roughness(latents: Array) -> float:
 def _squared_error(model: SharedGPLVM, Y: Array, Z: Array) -> float:
     """Sum of squared errors of the predicted Z."""
     return float(((model.predict(model.map(Y))[0] - Z) ** 2).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedPoses:
+    """The observed space, as the search needs it.
+
+    K = L L^T. The variance is a small difference of large numbers: by L^-1 it keeps the digits that K^-1 would lose.
+    """
+
+    latents: Array  # (N, d)
+    kernel: SharedKernel
+    whitener: Array  # (N, N) L^-1, lower
+    weights: Array  # (N, r) K^-1 times the data's columns
+    outputs: int  # D
+
+
+def descend(
+    observed: ObservedPoses, y: Array, rest: Array, starts: Array, pull: float = 0.0, centres: Array | None = None
+) -> tuple[Array, Array]:
+    """Latent points (M, d) of y (M, r), and the values (M,) there, from `starts` (M, d).
+
+    `rest` (M,) is the squared length of the part of y outside the r columns. `centres` (M, d) go with `pull`.
+    """
+    y, starts = np.ascontiguousarray(y), np.ascontiguousarray(starts)
+    centres = np.zeros_like(starts) if centres is None else np.ascontiguousarray(centres)
+    x, values = starts.copy(), np.empty(len(y))
+    jit.kernels(SEARCH_KERNELS).descend(
+        (np.ascontiguousarray(observed.latents), observed.whitener, observed.weights, observed.kernel.theta),
+        float(observed.outputs),
+        y,
+        np.ascontiguousarray(rest),
+        float(pull),
+        centres,
+        (MAX_ITERATIONS, MAX_LINE_SEARCH_TRIALS, MIN_GAIN_NATS),
+        x,
+        values,
+    )
+    return x, values
+
+
+def value_and_gradient(
+    observed: ObservedPoses, y: Array, rest: Array, x: Array, pull: float = 0.0, centres: Array | float = 0.0
+) -> tuple[Array, Array]:
+    """The function that is minimised, (M,), and its gradient (M, d) at x (M, d).
+
+    With k the covariances with the pairs, s2 = k(x, x) - k^T K^-1 k and q = |mean - y|^2,
+
+        df/dk = W (mean - y) / s2 + (q / s2^2 - D / s2) K^-1 k,     dk_i/dx = -t2 (k_i - t3) (x - x_i)
+    """
+    kernel, D = observed.kernel, observed.outputs
+    k = kernel.cross_covariance(x, observed.latents)
+    white = k @ observed.whitener.T
+    solved = white @ observed.whitener
+    miss = k @ observed.weights - y
+    square = (miss**2).sum(axis=1) + rest
+    raw = kernel.t1 + kernel.t3 + kernel.noise - (white**2).sum(axis=1)
+    variance = np.maximum(raw, kernel.noise)
+    away = x - centres
+    value = 0.5 * square / variance + 0.5 * D * np.log(variance) + 0.5 * (x**2).sum(axis=1)
+    value += 0.5 * pull * (away**2).sum(axis=1)
+    through = np.where(raw > kernel.noise, square / variance**2 - D / variance, 0.0)
+    by_k = (miss @ observed.weights.T) / variance[:, None] + through[:, None] * solved
+    by_k *= k - kernel.t3
+    slope = kernel.t2 * (by_k @ observed.latents - by_k.sum(axis=1)[:, None] * x) + x + pull * away
+    return value, slope

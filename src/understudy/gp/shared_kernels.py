@@ -1,4 +1,4 @@
-"""`shared_search.descend`: one frame after the other, each with its own L-BFGS memory."""
+"""`shared_gplvm.descend`: one frame after the other, each with its own L-BFGS memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LBFGS_MEMORY = 8
 def value_and_gradient(
     model: tuple, outputs: float, y: Array, rest: float, pull: float, centre: Array, x: Array, work: Array, slope: Array
 ) -> float:
-    """`shared_search.value_and_gradient` for one frame; `work` (4, N or r) is scratch."""
+    """`shared_gplvm.value_and_gradient` for one frame; `work` (4, N or r) is scratch."""
     latents, whitener, weights, theta = model
     t1, t2, t3, noise = theta[0], theta[1], theta[2], theta[3]
     count, dimension, columns = latents.shape[0], latents.shape[1], weights.shape[1]

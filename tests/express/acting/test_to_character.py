@@ -18,7 +18,7 @@ from understudy.express.graph.coupling import Coupling
 from understudy.express.graph.expression_graph import ExpressionGraph
 from understudy.express.graph.graph_builder import build
 from understudy.express.landmark_solver import basis_of
-from understudy.express.regions import landmark_names
+from understudy.express.sequence import landmark_names
 
 WANTED = {"mouth": ["jawOpen", "mouthSmileLeft"], "brows": ["browInnerUp"]}
 

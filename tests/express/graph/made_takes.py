@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.express.regions import landmark_names, regions_of
-from understudy.express.sequence import ExpressionSequence
+from understudy.express.sequence import ExpressionSequence, landmark_names, regions_of
 
 LABELS = ("anger", "contempt", "disgust", "fear", "happiness", "sadness", "surprise")
 POSES = 1792  # of the 70 takes of the paper

@@ -11,8 +11,7 @@ from tests.data_folder import data_file
 from understudy import formats
 from understudy.express.graph import build, dead_ends, raw_bytes
 from understudy.express.preprocessing import preprocess
-from understudy.express.regions import landmark_names
-from understudy.express.sequence import ExpressionSequence
+from understudy.express.sequence import ExpressionSequence, landmark_names
 
 
 def segments(points, names):

@@ -9,7 +9,7 @@ from tests.reference import express as reference
 from understudy.express.graph import sample_graph as similarity
 from understudy.express.graph.region_builder import PEAK_THRESHOLD_RATIO, RegionBuilder, merge_nodes
 from understudy.express.graph.sample_graph import build_sample_graph, edges_of, visit_poses
-from understudy.express.regions import regions_of
+from understudy.express.sequence import regions_of
 
 LABELS = ("anger", "fear")
 SPREAD = 60.0

@@ -6,7 +6,7 @@ from tests.express.graph import oracle
 from tests.express.graph.made_takes import takes
 
 from understudy.express.graph import sample_graph
-from understudy.express.regions import regions_of
+from understudy.express.sequence import regions_of
 
 STILL = 0.02
 

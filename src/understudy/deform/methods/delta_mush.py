@@ -37,7 +37,7 @@ from understudy.deform.rigging.surface import WeldedSurface
 from understudy.errors import InvalidInput
 from understudy.maths import jit, transform
 
-KERNELS = "understudy.deform.methods.mush_kernels"
+KERNELS = "understudy.deform.methods.method_kernels"
 MIN_SHARE = 1e-4  # smoothed weight below which a joint is left out of a vertex
 MAX_JOINTS = 16  # of a vertex, after smoothing
 FRAMES_PER_CHUNK = 64

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from understudy.express.acting.crowds import crowd, crowd_frames
 from understudy.express.acting.cues import ExpressionTake
-from understudy.express.acting.synthesis import ActSettings, act, recover_take
+from understudy.express.acting.synthesis import ActSettings, act, crowd, crowd_frames, recover_take
 from understudy.express.acting.to_character import clip_of
 
 __all__ = ["ActSettings", "ExpressionTake", "act", "clip_of", "crowd", "crowd_frames", "recover_take"]

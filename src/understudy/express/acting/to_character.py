@@ -22,7 +22,7 @@ from understudy.express.acting.speech import ACCENT_NOD_RAD, Viseme, accent_curv
 from understudy.express.face_map import FaceMap, canonical_label, find_face_map, require_targets
 from understudy.express.from_clips import HEAD_ANGLE_NAMES, units_of
 from understudy.express.landmark_solver import weights_of
-from understudy.express.regions import landmark_number
+from understudy.express.sequence import landmark_number
 from understudy.formats.arkit_names import canonical_name
 
 FULL_EYE_LOOK_RAD = (radians(30.0), radians(25.0))  # rotation at weight 1 of ARKit's eyeLook shapes: across, up or down

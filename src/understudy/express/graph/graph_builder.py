@@ -25,8 +25,7 @@ from understudy.express.graph.coupling import Coupling
 from understudy.express.graph.expression_graph import ExpressionGraph
 from understudy.express.graph.region_builder import RegionBuilder, merge_nodes
 from understudy.express.graph.sample_graph import build_sample_graph, visit_poses
-from understudy.express.regions import regions_of
-from understudy.express.sequence import ExpressionSequence, check_alike
+from understudy.express.sequence import ExpressionSequence, check_alike, regions_of
 
 START_THRESHOLD_SPREADS = 0.125  # first threshold and step, in spreads: three to ten tries reach Table 1's values
 THRESHOLD_STEP_SPREADS = 1 / 512  # smallest step, in spreads: a fortieth of the distance of neighbouring frames

@@ -14,7 +14,7 @@ from understudy.studio.game.director import refusal
 from understudy.studio.game.match import Match
 from understudy.studio.game.rules import EMPTY_BOARD, FREE, STRENGTHS, evaluate_all_boards
 from understudy.studio.game.state import GameState, Score, place_board
-from understudy.studio.messages import game
+from understudy.studio.messages import perform as messages
 from understudy.studio.perform.live_source import LiveSource
 from understudy.studio.registry import handles_request
 
@@ -45,8 +45,8 @@ class GameSession:
             self.task = None
 
 
-@handles_request(game.EnterGame)
-async def enter(session: Session, request: game.EnterGame) -> game.GameEntered:
+@handles_request(messages.EnterGame)
+async def enter(session: Session, request: messages.EnterGame) -> messages.GameEntered:
     """Play with the character on stage, or else with one that has a model."""
     await session.wait_until_staged()
     entry = find_playing_model(session.document)
@@ -69,15 +69,15 @@ async def enter(session: Session, request: game.EnterGame) -> game.GameEntered:
     if playing.task is None or playing.task.done():
         playing.task = asyncio.get_running_loop().create_task(_run_game(session, playing))
     table = playing.match.table
-    return game.GameEntered(
+    return messages.GameEntered(
         game=describe_game(session, playing.match.state),
-        table=game.GameTable(table.centre, table.width, table.lean, table.ground, table.tall),
-        strengths=tuple(game.GameStrength(each.name, each.title, each.about) for each in STRENGTHS),  # type: ignore[arg-type]
+        table=messages.GameTable(table.centre, table.width, table.lean, table.ground, table.tall),
+        strengths=tuple(messages.GameStrength(each.name, each.title, each.about) for each in STRENGTHS),  # type: ignore[arg-type]
     )
 
 
-@handles_request(game.LeaveGame)
-async def leave(session: Session, request: game.LeaveGame) -> None:
+@handles_request(messages.LeaveGame)
+async def leave(session: Session, request: messages.LeaveGame) -> None:
     """Pause the game."""
     playing = _PLAYING.get(session)
     if playing is not None:
@@ -86,20 +86,20 @@ async def leave(session: Session, request: game.LeaveGame) -> None:
             session.source.look(None)
 
 
-@handles_request(game.NewGame)
-async def new_game(session: Session, request: game.NewGame) -> None:
+@handles_request(messages.NewGame)
+async def new_game(session: Session, request: messages.NewGame) -> None:
     """Start another round."""
     _match_of(session).new_game(request.strength)
 
 
-@handles_request(game.PaceGame)
-async def pace(session: Session, request: game.PaceGame) -> None:
+@handles_request(messages.PaceGame)
+async def pace(session: Session, request: messages.PaceGame) -> None:
     """Set the pace of the character."""
     _match_of(session).pace(request.pace)
 
 
-@handles_request(game.PlaceMark)
-async def place_mark(session: Session, request: game.PlaceMark) -> None:
+@handles_request(messages.PlaceMark)
+async def place_mark(session: Session, request: messages.PlaceMark) -> None:
     """The player's move. The character acts out a refusal; the answer gives the reason as text."""
     match = _match_of(session)
     reason = refusal(match.state, request.square)
@@ -108,8 +108,8 @@ async def place_mark(session: Session, request: game.PlaceMark) -> None:
         raise InvalidInput(reason)
 
 
-@handles_request(game.PointAt)
-async def point(session: Session, request: game.PointAt) -> None:
+@handles_request(messages.PointAt)
+async def point(session: Session, request: messages.PointAt) -> None:
     """Set the player's pointer."""
     playing = _PLAYING.get(session)
     if playing is not None and playing.match is not None:
@@ -125,10 +125,10 @@ def find_playing_model(document: Document) -> ModelEntry | None:
     return own[-1] if own else None
 
 
-def describe_game(session: Session, state: GameState) -> game.Game:
+def describe_game(session: Session, state: GameState) -> messages.Game:
     """The event that describes a game."""
     entry = session.document.character(session.document.stage.character)
-    return game.Game(
+    return messages.Game(
         character=entry.name if entry is not None else "",
         board=state.board,  # type: ignore[arg-type]
         turn=FREE if state.is_over else state.turn,  # type: ignore[arg-type]
@@ -146,7 +146,7 @@ def describe_game(session: Session, state: GameState) -> game.Game:
     )
 
 
-async def _match(session: Session, source: LiveSource, request: game.EnterGame) -> Match:
+async def _match(session: Session, source: LiveSource, request: messages.EnterGame) -> Match:
     table = await asyncio.to_thread(place_board, source.opened.rig)
     await asyncio.to_thread(evaluate_all_boards)  # in a thread: at the first move it would stop the stage
     # with a seed the game is the same each time, and does not count

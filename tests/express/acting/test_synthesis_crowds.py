@@ -7,7 +7,7 @@ import pytest
 
 from understudy.errors import InvalidInput
 from understudy.express.acting import act, crowd, crowd_frames
-from understudy.express.acting.crowds import pad_performances
+from understudy.express.acting.synthesis import pad_performances
 from understudy.express.graph.expression_graph import ExpressionGraph
 
 LABELS = ["fear", "happiness"]

@@ -7,7 +7,7 @@ import pytest
 
 from understudy import cast
 from understudy.errors import InvalidInput
-from understudy.express.regions import landmark_names, landmark_number, regions_of
+from understudy.express.sequence import landmark_names, landmark_number, regions_of
 from understudy.formats import arkit_names
 
 FACE = ["eyes", "brows", "nose", "mouth", "cheeks_jaw"]

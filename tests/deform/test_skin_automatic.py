@@ -10,8 +10,8 @@ from tests.deform.rigging.shapes import box, tube
 from understudy import formats
 from understudy.character import Asset, Character, Mesh, Part, Skeleton, SkinBinding
 from understudy.character.rig import rig_of
-from understudy.deform.automatic_skin import automatic_asset, rest_geometry, skin_automatically
 from understudy.deform.example_files import bind_space
+from understudy.deform.skin import automatic_asset, rest_geometry, skin_automatically
 from understudy.errors import InvalidInput
 
 SKINNED = [
