@@ -48,6 +48,6 @@ def test_errors_name_the_file_that_was_asked_for(tmp_path: Path) -> None:
 
 def test_options_that_do_not_apply_are_refused(tmp_path: Path) -> None:
     (tmp_path / "x.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
-    with pytest.raises(InvalidInput, match="'scale' does not apply to obj files"):
-        read(tmp_path / "x.obj", scale=0.01)
-    assert read(tmp_path / "x.obj", scale=None).character().vertex_count == 3
+    with pytest.raises(InvalidInput, match="'skeleton' does not apply to obj files"):
+        read(tmp_path / "x.obj", skeleton="x.asf")
+    assert read(tmp_path / "x.obj", skeleton=None).character().vertex_count == 3

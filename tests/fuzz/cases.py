@@ -10,7 +10,7 @@ from tests.fuzz.structured import damaged_fbx, damaged_glb, damaged_gltf, damage
 
 STRUCTURED = {
     **{".glb": damaged_glb, ".gltf": damaged_gltf, ".npz": damaged_npz, ".curves.json": damaged_gltf},
-    **{".vrm": damaged_glb, ".vrma": damaged_glb, ".fbx": damaged_fbx},
+    **{".vrm": damaged_glb, ".vrma": damaged_glb, ".fbx": damaged_fbx, ".understudy": damaged_npz},
 }
 BINARY = (".c3d", ".usdc", ".usdz", ".usd")
 

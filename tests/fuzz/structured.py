@@ -136,7 +136,9 @@ def damaged_npz(data: bytes, rng: Random) -> bytes:
     for _ in range(rng.choice((1, 1, 2))):
         name = rng.choice(sorted(members))
         blow = rng.random()
-        if blow < 0.15:
+        if name.endswith(".json") and blow < 0.85:
+            members[name] = damaged_json(members[name], rng)
+        elif blow < 0.15:
             del members[name]
         elif blow < 0.25:
             members[rng.choice(("x.npy", "x", "../x.npy", name.upper()))] = members[name]

@@ -35,7 +35,9 @@ def test_baked_files_of_openusd(name, root):
 @pytest.mark.parametrize("path", data_files("usd_openusd/*.usda"), ids=lambda path: path.stem)
 def test_every_real_file_loads(path):
     asset = read(path)
-    assert asset.characters and asset.curves and asset.format == "usd"
+    assert asset.characters and asset.format == "usd"
+    left_out = any("animations of shapes that no mesh has were left out" in note for note in asset.notes)
+    assert asset.curves or left_out
 
 
 def skinned_by_usd(path, seconds):

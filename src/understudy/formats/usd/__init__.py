@@ -23,7 +23,6 @@ def read(path: str | Path) -> Asset:
 def write(asset: Asset, path: str | Path) -> list[str]:
     """Write an asset as USD; returns what the format could not hold."""
     library.require("writing USD files")
-    library.check_name(path)
     from understudy.formats.usd.writer import write as write_file
 
     return write_file(asset, Path(path))
