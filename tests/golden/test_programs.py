@@ -1,6 +1,6 @@
 """The five jobs give what version 0.1 gave: `outputs.json` was recorded by it, before the package was rearranged.
 
-Those of `reduce` and `transfer` are of version 0.2, which has other methods.
+Those of all jobs but `edit` and `deform` are of version 0.2, which has other methods.
 """
 
 from __future__ import annotations
