@@ -87,7 +87,11 @@ def click_on_the_map(page: Any) -> None:
     assert "click to move there" in words and clip in LEARNED
     page.mouse.click(*place)
     page.wait_for_function(
-        "words => document.querySelector('.doing .what').textContent.startsWith(words)", arg=f"move {clip}@{seconds}"
+        """([clip, seconds]) => {
+            const [, name, moment] = /^move (.+)@([\\d.]+)/.exec(document.querySelector('.doing .what').textContent) ?? [];
+            return name === clip && Math.abs(Number(moment) - seconds) <= 0.005001;
+        }""",
+        arg=[clip, float(seconds)],
     )
 
 
