@@ -88,7 +88,8 @@ def click_on_the_map(page: Any) -> None:
     page.mouse.click(*place)
     page.wait_for_function(
         """([clip, seconds]) => {
-            const [, name, moment] = /^move (.+)@([\\d.]+)/.exec(document.querySelector('.doing .what').textContent) ?? [];
+            const words = document.querySelector('.doing .what').textContent;
+            const [, name, moment] = /^move (.+)@([\\d.]+)/.exec(words) ?? [];
             return name === clip && Math.abs(Number(moment) - seconds) <= 0.005001;
         }""",
         arg=[clip, float(seconds)],
