@@ -28,6 +28,7 @@ from understudy.studio import registry, source
 from understudy.studio.assets import Assets, LoadedCharacter
 from understudy.studio.clock import StageClock
 from understudy.studio.document import Document, DocumentText, Driver, json_text
+from understudy.studio.history import valid_stage
 from understudy.studio.jobs import JobQueue
 from understudy.studio.messages.message import Event, to_wire
 from understudy.studio.messages.shell import DocumentChanged, Level, Notice
@@ -59,6 +60,8 @@ class Session:
         self.folders = folders or AllowedFolders()
         self.history = self.project.reopen()
         recovery = self.project.recovery
+        if recovery:  # a version may be older than what was on stage
+            self.history.adjust(replace(self.document, stage=valid_stage(self.document.stage, self.document)))
         self.greetings = [Notice("error", recovery, VERSIONS_HINT)] if recovery else []  # for every page that connects
         self.assets = Assets(self.project)
         self.jobs = JobQueue(self.emit)
