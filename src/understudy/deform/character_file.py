@@ -81,8 +81,9 @@ def read(path: str | Path) -> Asset:
 def _unpack(character: Character, header: Mapping[str, Any], name: str, arrays: Mapping[str, Array]) -> Character:
     joints = np.array([character.skeleton.index(joint) for joint in header["joints"]], np.int64)
     deformer = deformers.unpack(header, name, arrays)
-    # NumPy checks every index, kernels none: a file that was made to do harm is refused here
-    deformer.deform_reference(np.tile(np.eye(4), (len(joints), 1, 1)))
+    # NumPy checks every index, kernels none: a file that was made to do harm is refused here. Two poses, as some arrays
+    # of a wrong shape fit one.
+    deformer.deform_reference(np.tile(np.eye(4), (2, len(joints), 1, 1)))
     bound = BoundDeformer(deformer, joints, arrays[f"{name}.vertices"])
     return check_at_rest(replace(character, deformer=bound))
 
