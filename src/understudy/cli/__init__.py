@@ -8,10 +8,12 @@ def main() -> None:
     import io
     import signal
     import sys
+    import threading
 
     from understudy.cli.app import run, terminate
 
     if isinstance(sys.stdout, io.TextIOWrapper):  # names in any alphabet, also where the encoding lacks characters
         sys.stdout.reconfigure(errors="backslashreplace")
-    signal.signal(signal.SIGTERM, terminate)
+    if threading.current_thread() is threading.main_thread():  # Python allows it nowhere else
+        signal.signal(signal.SIGTERM, terminate)
     raise SystemExit(run())
