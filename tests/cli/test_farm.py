@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -61,6 +63,21 @@ def test_rows_of_the_manifest_are_those_of_json(understudy: Call, folder: Path, 
     assert [Path(row["input"]).name for row in first] == ["a.glb", "b.glb", "bad.glb", "e.glb", "c.glb", "d.glb"]
     assert "error" in first[2] and first[0]["frames"] == 25
     assert json.loads(understudy(*command)[1]) == first
+
+
+def test_a_file_beside_the_input_counts_as_part_of_it(understudy: Call, flag_file: Path, tmp_path: Path) -> None:
+    folder, out = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    understudy("convert", flag_file, "-o", folder / "flag.gltf")
+    document = json.loads((folder / "flag.gltf").read_text())
+    (folder / "flag.bin").write_bytes(base64.b64decode(document["buffers"][0]["uri"].partition(",")[2]))
+    document["buffers"][0]["uri"] = "flag.bin"
+    (folder / "flag.gltf").write_text(json.dumps(document))
+    command = ("convert", folder, "-o", out, "--to", "glb")
+    assert understudy(*command)[0] == 0
+    assert "1 of 1 files are done already" in understudy(*command)[2]
+    os.utime(folder / "flag.bin", (0, 0))
+    assert "done already" not in understudy(*command)[2]
 
 
 def test_a_line_that_was_cut_short_is_done_again(understudy: Call, folder: Path, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from understudy.errors import UnderstudyError
 MANIFEST_NAME = "manifest.jsonl"
 MIN_PARALLEL_FILES = 4  # for fewer, starting workers takes longer than it saves
 UNHASHED_PARAMETERS = ("input", "motion", "output", "quiet", "as_json", "workers", "cluster", "retry")
+COMPANION_ENDINGS = {".gltf": (".bin", ".png", ".jpg", ".jpeg", ".webp", ".ktx2"), ".amc": (".asf",), ".obj": (".mtl",)}
 Work = Callable[[str, str], dict[str, Any]]
 Pair = tuple[str, str]  # input and target
 
@@ -175,6 +176,7 @@ class BatchManifest:
     def __init__(self, place: Path, settings: str) -> None:
         self.place, self._settings = place, settings
         self._known: dict[str, dict[str, Any]] = {}
+        self._digests: dict[str, str] = {}  # of the inputs, as they were before their jobs
         for line in place.read_text(encoding="utf-8").splitlines() if place.is_file() else ():
             try:
                 entry = json.loads(line)
@@ -184,20 +186,19 @@ class BatchManifest:
 
     def row(self, pair: Pair, retry: bool) -> dict[str, Any] | None:
         """The row of a job that is done with this input and these settings; None where it is to be done."""
-        entry = self._known.get(pair[1])
-        if entry is None or (entry.get("settings"), entry.get("version")) != (self._settings, __version__):
-            return None
+        digest = self._digests[pair[0]] = _input_digest(pair[0])
+        entry = self._known.get(pair[1], {})
+        same = [entry.get(name) for name in ("sha256", "settings", "version")] == [digest, self._settings, __version__]
         row: dict[str, Any] = entry.get("row", {})
-        if "error" in row:
-            return None if retry or entry.get("sha256") != _digest(pair[0]) else row
-        return row if Path(pair[1]).exists() and entry.get("sha256") == _digest(pair[0]) else None
+        is_done = not retry if "error" in row else Path(pair[1]).exists()
+        return row if same and is_done else None
 
     def add(self, pair: Pair, row: dict[str, Any], seconds: float) -> None:
         """Add the line of a job that has ended."""
         entry = {
             "input": pair[0],
             "output": pair[1],
-            "sha256": _digest(pair[0]),
+            "sha256": self._digests[pair[0]],
             "settings": self._settings,
             "version": __version__,
             "seconds": round(seconds, 3),
@@ -214,6 +215,17 @@ def _digest(path: str) -> str:
             return hashlib.file_digest(handle, "sha256").hexdigest()
     except OSError:
         return ""
+
+
+def _input_digest(path: str) -> str:
+    """The digest of an input, with size and time of the files beside it that its format may refer to."""
+    place = Path(path)
+    beside = {
+        other.name: (other.stat().st_size, other.stat().st_mtime_ns)
+        for other in place.parent.iterdir()
+        if other.suffix.lower() in COMPANION_ENDINGS.get(place.suffix.lower(), ())
+    }
+    return hashlib.sha256(json.dumps([_digest(path), beside], sort_keys=True).encode()).hexdigest()
 
 
 def _settings_digest(context: click.Context) -> str:

@@ -381,4 +381,8 @@ def test_a_page_cannot_end_the_drag_of_another(editor: Editor) -> None:
 def test_the_drag_of_a_page_that_has_gone_can_be_ended(editor: Editor) -> None:
     with editor.studio.page() as other:
         begun = other.ask("editBegin", point=point("hand.L"), time=0.5, operation="move")
-    editor.end(begun["gesture"], commit=False)
+    assert editor.controller.gesture == begun["gesture"], "it is still in progress"
+    assert not editor.end(begun["gesture"], commit=False)["changed"]
+    assert editor.controller.gesture == 0
+    assert editor.move("hand.L", 0.5, (0.0, 0.2, 0.0))["reached"], "and the next drag can begin"
+    editor.page.ask("undo")
