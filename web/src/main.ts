@@ -9,7 +9,7 @@ import { crowdMode } from "./crowd/mode";
 import { h } from "./dom";
 import { editMode } from "./edit/mode";
 import { gameMode } from "./game/mode";
-import { type Command, type Mode, modes, register } from "./modes/mode";
+import { type Command, lazyMode, type Mode, modes, register } from "./modes/mode";
 import { performMode } from "./perform/mode";
 import { connect, socketAddress } from "./protocol/connection";
 import { createSocketOpener } from "./protocol/socket";
@@ -71,6 +71,8 @@ function start(root: HTMLElement): void {
   register(gameMode(context));
   register(performMode(context));
   register(editMode(context));
+  const loadTransfer = async () => (await import("./transfer/mode")).transferMode(context);
+  register(lazyMode("transfer", "Transfer", loadTransfer, notices.showError));
   register(crowdMode(context));
   register(inspectorMode(context, transport));
   const modeSwitcher = createModes(docks, notices.showError);

@@ -32,6 +32,38 @@ export interface Mode {
   hidesDocks?: boolean;
 }
 
+/** A mode whose code is loaded when it is first opened. It has no commands, overlay or timeline of its own. */
+export function lazyMode(
+  id: string,
+  title: string,
+  load: () => Promise<Mode>,
+  onError: (reason: unknown) => void,
+): Mode {
+  let loaded: Mode | null = null;
+  let isOpen = false;
+  return {
+    id,
+    title,
+    panel(host) {
+      load()
+        .then((mode) => {
+          loaded = mode;
+          mode.panel(host);
+          if (isOpen) mode.enter();
+        })
+        .catch(onError);
+    },
+    enter() {
+      isOpen = true;
+      loaded?.enter();
+    },
+    leave() {
+      isOpen = false;
+      loaded?.leave();
+    },
+  };
+}
+
 const registered: Mode[] = [];
 
 /** Adds a mode; the top bar shows them in this order. */

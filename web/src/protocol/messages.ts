@@ -3,6 +3,15 @@
 /** Binary frames: the header's size in bytes and the forms; see studio/source.py. */
 export const FRAME = { magic: 0x31465355, header: 32, joints: 1, vertices: 2, crowd: 3, paths: 4, graph: 5, ghosts: 6, pathsStream: 2, graphStream: 3, ghostsStream: 4 } as const;
 
+/** A bone, in Unity's names, with the joint of the source and that of the target; an empty name is none. */
+export interface BoneMatch {
+  bone: string;
+  source: string;
+  target: string;
+  foundBy: string;
+  certainty: number;
+}
+
 /** A channel by name; an empty `channel` is all channels of the target. */
 export interface ChannelRef {
   target: string;
@@ -48,6 +57,13 @@ export interface ContactEntry {
   start: number;
   stop: number;
   orientation: boolean;
+}
+
+/** A part of the body that is in contact with the floor from `start` to `stop`, seconds. */
+export interface ContactSpan {
+  part: string;
+  start: number;
+  stop: number;
 }
 
 /** Where the page fetches the description (`address`, then `/texture/N` below it), and the size of the crowd. */
@@ -496,6 +512,14 @@ export interface TakeEntry {
 /** The id of the recorded take; empty if the recording has only begun or was discarded. */
 export interface TakeRecorded {
   take: string;
+}
+
+/** The take with the motion, the bones, the contacts, and the ratio of the sizes, target over source. */
+export interface TransferOutcome {
+  take: string;
+  bones: BoneMatch[];
+  contacts: ContactSpan[];
+  size: number | null;
 }
 
 /** An earlier version of the project: when it was saved, and how much it holds. */
@@ -990,6 +1014,19 @@ export interface GiveCommandRequest {
   heading?: number | null;
 }
 
+/** Put a clip of one character onto another, and show it. It goes by the bones of both; onto a built-in character without arms and legs, by the pose pairs that it has. `bones` corrects the joints of the target by bone; an empty joint takes a bone away. With `replaces`, the motion takes the place of that take. */
+export interface TransferRequest {
+  kind: "transfer";
+  source: string;
+  clip: string;
+  target: string;
+  bones: Record<string, string>;
+  size?: number | null;
+  physics?: boolean;
+  springs?: boolean;
+  replaces?: string | null;
+}
+
 /** Set the playback rate (1 is as recorded), the loop and the range; None leaves a value as it is. */
 export interface TransportRequest {
   kind: "transport";
@@ -1116,7 +1153,7 @@ export interface JobChangedEvent {
   seconds: number;
   state: "running" | "done" | "failed" | "cancelled";
   sentence: string;
-  task: "open" | "export" | "learn" | "reduce" | "sketch" | "other";
+  task: "open" | "export" | "learn" | "reduce" | "sketch" | "transfer" | "other";
 }
 
 /** A sentence for the user, and what to do next. */
@@ -1222,6 +1259,7 @@ export type StudioRequest =
   | ShowRequest
   | StopScriptRequest
   | GiveCommandRequest
+  | TransferRequest
   | TransportRequest
   | UndoRequest
   | ListVersionsRequest;
@@ -1305,6 +1343,7 @@ export interface Results {
   "show": null;
   "stopScript": null;
   "tell": null;
+  "transfer": TransferOutcome;
   "transport": null;
   "undo": null;
   "versions": ProjectVersions;

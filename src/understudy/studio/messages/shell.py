@@ -13,7 +13,7 @@ Name = Annotated[str, Range(longest=200)]
 Seconds = Annotated[float, Range(least=0.0, most=1e6)]
 Level = Literal["info", "warning", "error"]
 Progress = Literal["running", "done", "failed", "cancelled"]
-JobTask = Literal["open", "export", "learn", "reduce", "sketch", "other"]
+JobTask = Literal["open", "export", "learn", "reduce", "sketch", "transfer", "other"]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""The transfer mode: a motion of one character onto another."""
