@@ -145,12 +145,13 @@ export function transferMode(context: Context): Mode {
           ),
         ),
       ),
-      h(
-        "section",
-        { class: "section" },
-        h("h2", {}, "Bones", h("span", { class: "muted" }, ` ${matched} of ${bones.length} matched`)),
-        h("table", { class: "transfer-bones" }, h("tbody", {}, ...bones.map(boneRow))),
-      ),
+      bones.length > 0 &&
+        h(
+          "section",
+          { class: "section" },
+          h("h2", {}, "Bones", h("span", { class: "muted" }, ` ${matched} of ${bones.length} matched`)),
+          h("table", { class: "transfer-bones" }, h("tbody", {}, ...bones.map(boneRow))),
+        ),
     );
     results.classList.remove("hidden");
   }
