@@ -10,7 +10,7 @@ from scipy.optimize import least_squares
 from tests.reference import express as reference
 
 from understudy.errors import InvalidInput
-from understudy.express import sigmoid
+from understudy.express import preprocessing as sigmoid
 
 
 def some(count: int, frames: int, noise: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

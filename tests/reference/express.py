@@ -8,7 +8,7 @@ import numpy as np
 from tests.reference.maths import fit_rigid
 
 from understudy.checks import Array
-from understudy.express import sigmoid
+from understudy.express import preprocessing as sigmoid
 from understudy.express.acting.graph_paths import GraphActor, RegionRoutes
 from understudy.express.acting.timing import (
     DRAWS_PER_PATH,
@@ -29,7 +29,7 @@ from understudy.express.graph import sample_graph
 from understudy.express.graph.coupling import APEX_ACTIVATION_RATIO, START_ACTIVATION_RATIO, crossing
 from understudy.express.graph.region_builder import PEAK_THRESHOLD_RATIO, GraphSnapshot, NodeMatch
 from understudy.express.graph.sample_graph import SampleGraph, velocity_influence
-from understudy.express.sigmoid import sigmoids
+from understudy.express.preprocessing import sigmoids
 
 
 def _starts(curves: Array, pairs: Array, table: Array, squares: Array) -> Array:
@@ -265,7 +265,7 @@ def _sigmoid_derivatives(u: Array, steep: Array, middle: Array) -> tuple[Array, 
 def fit_sigmoids(curves: Array) -> tuple[Array, Array]:
     """`sigmoid.fit_sigmoids`."""
     frames = curves.shape[1]
-    starts = _starts(curves, *sigmoid._table(frames))
+    starts = _starts(curves, *sigmoid._sigmoid_table(frames))
     parameters = _refine_sigmoids(curves, starts, sigmoid.parameter_limits(frames))
     return parameters, sigmoids(parameters, frames)
 

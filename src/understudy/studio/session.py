@@ -96,7 +96,7 @@ class Session:
     async def _revive(self) -> None:
         """Make the source of the document's stage. A project that has lost its document is put together before."""
         if self.project.is_lost:
-            from understudy.studio.shell.recovery import rebuild
+            from understudy.studio.shell.open_file import rebuild
 
             await rebuild(self)
         try:

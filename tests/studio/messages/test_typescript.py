@@ -7,15 +7,15 @@ from typing import Annotated, Any, Literal
 
 import pytest
 
-from understudy.studio.messages import typescript
+from tools import message_types
 from understudy.studio.messages.message import Range, events, requests
 
 
 def test_the_browsers_file_is_in_step() -> None:
-    if not typescript.OUTPUT_PATH.is_file():
+    if not message_types.OUTPUT_PATH.is_file():
         pytest.skip("there is no web/ beside the package")
-    assert typescript.OUTPUT_PATH.read_text(encoding="utf-8") == typescript.typescript(), (
-        "run python -m understudy.studio.messages.typescript"
+    assert message_types.OUTPUT_PATH.read_text(encoding="utf-8") == message_types.typescript(), (
+        "run python tools/message_types.py"
     )
 
 
@@ -47,21 +47,21 @@ class Inner:
     ids=str,
 )
 def test_every_kind_of_field_has_its_type(hint: Any, expected: str) -> None:
-    assert typescript._type(hint, {}) == expected
+    assert message_types._type(hint, {}) == expected
 
 
 def test_what_json_cannot_hold_is_refused() -> None:
     with pytest.raises(TypeError, match="cannot hold"):
-        typescript._type(bytes, {})
+        message_types._type(bytes, {})
 
 
 def test_two_dataclasses_of_one_name_are_refused() -> None:
     with pytest.raises(TypeError, match="two dataclasses"):
-        typescript._type(Inner, {"Inner": int})
+        message_types._type(Inner, {"Inner": int})
 
 
 def test_every_message_is_in_the_file() -> None:
-    text = typescript.typescript()
+    text = message_types.typescript()
     for message in (*requests().values(), *events().values()):
         assert f'  kind: "{message.kind}";' in text
 

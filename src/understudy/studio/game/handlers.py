@@ -14,7 +14,7 @@ from understudy.studio.game.director import refusal
 from understudy.studio.game.match import Match
 from understudy.studio.game.rules import EMPTY_BOARD, FREE, STRENGTHS, evaluate_all_boards
 from understudy.studio.game.state import GameState, Score, place_board
-from understudy.studio.messages import game as messages
+from understudy.studio.messages import perform as messages
 from understudy.studio.perform.live_source import LiveSource
 from understudy.studio.registry import handles_request
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from understudy.transfer.pipeline import TransferResult
 
 MODE = "transfer"
-STEPS = 4  # of a transfer, for its progress: read, find the bones, solve, write
+PROGRESS_STEPS = 4  # of a transfer, for its progress: read, find the bones, solve, write
 
 
 @handles_request(messages.Transfer)
@@ -41,9 +41,11 @@ async def carry_over(session: Session, request: messages.Transfer) -> messages.T
     def work(progress: Callable[[float, float], None], cancelled: Callable[[], bool]) -> tuple[TransferResult, Array]:
         actor, body = session.assets.get(source.id), session.assets.get(target.id)
         animation = session.assets.animation(source, clip)
-        progress(0, STEPS)
-        result = carry_motion(Asset([actor.character]), animation, body, request, lambda done: progress(done, STEPS))
-        progress(3, STEPS)
+        progress(0, PROGRESS_STEPS)
+        result = carry_motion(
+            Asset([actor.character]), animation, body, request, lambda done: progress(done, PROGRESS_STEPS)
+        )
+        progress(3, PROGRESS_STEPS)
         rows = body.rig.pose(result.clip).astype(np.float32)
         recorded = RecordedTake(rows, float(result.clip.rate), clip.labels, body.character.name)
         write_take(recorded, session.project.place("takes", file))

@@ -1,4 +1,4 @@
-"""The browser's types, generated from the dataclasses: `python -m understudy.studio.messages.typescript` writes them.
+"""The browser's types, generated from the dataclasses: `python tools/message_types.py` writes them.
 
     class SetPlaying(Request): playing: bool  ->  export interface SetPlayingRequest { kind: "play"; playing: boolean }
 
@@ -17,7 +17,7 @@ from understudy.render.viewport import surface
 from understudy.studio import source
 from understudy.studio.messages.message import Event, Request, camel, events, requests
 
-OUTPUT_PATH = Path(__file__).parents[4] / "web" / "src" / "protocol" / "messages.ts"
+OUTPUT_PATH = Path(__file__).parents[1] / "web" / "src" / "protocol" / "messages.ts"
 TYPESCRIPT_TYPES = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null", Any: "unknown"}
 HEADING = "// Generated from the dataclasses in src/understudy/studio/messages; do not edit.\n"
 
