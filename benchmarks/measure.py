@@ -29,15 +29,15 @@ class Row:
 
     @property
     def met(self) -> bool | None:
-        return None if self.ratio is None or self.bar is None else self.ratio >= self.bar
+        return None if self.ratio is None or self.bar is None else bool(self.ratio >= self.bar)  # of NumPy too
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "name": self.name,
-            "value": round(self.value, 4),
+            "value": round(float(self.value), 4),
             "unit": self.unit,
             "peer": self.peer,
-            "ratio": None if self.ratio is None else round(self.ratio, 2),
+            "ratio": None if self.ratio is None else round(float(self.ratio), 2),
             "bar": self.bar,
             "met": self.met,
         }
