@@ -30,7 +30,7 @@ from understudy.character.body.bone_names import FINGERS, SEGMENTS, BoneName, re
 from understudy.character.body.feet import trailing_joints
 from understudy.character.body.limbs import bone_ends, joints_with_skin
 from understudy.character.body.mass import Body, body_of
-from understudy.character.body.volume import bind_worlds, rest_surface, vertex_owners
+from understudy.character.body.volume import bind_worlds, rest_vertices, vertex_owners
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 
@@ -400,7 +400,7 @@ class _Finder:
         reach = np.zeros(len(self.skeleton))
         if self.character.vertex_count:
             owners = vertex_owners(self.character)
-            vertices = rest_surface(self.character, self.rest)[0]
+            vertices = rest_vertices(self.character, self.rest)
             np.maximum.at(reach, owners, np.linalg.norm(vertices - self.places[owners], axis=1))
         return reach
 
@@ -790,7 +790,7 @@ def sole_points(body: BoneMap) -> dict[int, Array]:
     joints = [j for j in range(len(skeleton)) if any(foot in line_to_root(body.parents, j) for foot in feet)]
     points: dict[int, Array] = {}
     if body.character.vertex_count:
-        vertices, owners = rest_surface(body.character, body.rest)[0], vertex_owners(body.character)
+        vertices, owners = rest_vertices(body.character, body.rest), vertex_owners(body.character)
         for joint in joints:
             mine = vertices[owners == joint]
             if len(mine):

@@ -17,7 +17,7 @@ from understudy.character import Character
 from understudy.character.body.contacts import ContactPhases, runs
 from understudy.character.body.mass import Body, body_height
 from understudy.character.body.poses import PoseSequence
-from understudy.character.body.volume import rest_surface, skin_positions, vertex_owners
+from understudy.character.body.volume import rest_vertices, skin_positions, vertex_owners
 from understudy.checks import Array
 from understudy.maths import transform
 from understudy.transfer.physics.momentum import (
@@ -95,7 +95,7 @@ def measure_skin(character: Character, poses: PoseSequence, without: Array | Non
     """
     owners = vertex_owners(character)
     kept = np.ones(len(owners), bool) if without is None else ~np.asarray(without, bool)[owners]
-    height = float(np.ptp(rest_surface(character)[0][kept, 1])) or 1.0
+    height = float(np.ptp(rest_vertices(character)[kept, 1])) or 1.0
     lowest, speeds, last = np.empty(len(poses)), [], None
     for a in range(0, len(poses), SKIN_BLOCK_FRAMES):
         skin = skin_positions(character, poses.world[a : a + SKIN_BLOCK_FRAMES])[:, kept]

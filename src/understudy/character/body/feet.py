@@ -20,7 +20,7 @@ import numpy as np
 
 from understudy.character import Character, Skeleton
 from understudy.character.body.limbs import Limbs, limbs_of, links_of, mirror_names
-from understudy.character.body.volume import bind_worlds, rest_surface, vertex_owners
+from understudy.character.body.volume import bind_worlds, rest_vertices, vertex_owners
 from understudy.checks import Array
 from understudy.maths import quaternion, transform
 
@@ -248,7 +248,7 @@ def find_contacts(character: Character, joints: Sequence[int] | None = None) -> 
     if character.vertex_count:
         world = bind_worlds(character)
         limbs = replace(limbs, world=world)
-        places, owners = rest_surface(character, world)[0], vertex_owners(character)
+        places, owners = rest_vertices(character, world), vertex_owners(character)
         low = FLOOR_BAND_HEIGHT_RATIO
     else:
         places, owners = _nodes(character)

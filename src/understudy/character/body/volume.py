@@ -64,24 +64,27 @@ def _hull_moments(points: Array) -> Array:
     return np.asarray(shift @ moments.sum(axis=0) @ shift.T)
 
 
-def rest_surface(character: Character, world: Array | None = None) -> tuple[Array, Array, Array]:
-    """Vertices (V, 3) of all parts at rest, triangles (T, 3), and the joint (T,) that each triangle belongs to.
+def rest_surface(character: Character) -> tuple[Array, Array, Array]:
+    """Vertices (V, 3) of all parts at rest, triangles (T, 3), and the joint (T,) that each triangle belongs to."""
+    owners = [
+        p.skin.joints[_dominant_joints(p.skin.influences[p.mesh.triangles], p.skin.weights[p.mesh.triangles])]
+        for p in character.parts
+    ]
+    return rest_vertices(character), character.triangles.astype(np.int64), np.concatenate([np.zeros(0, int), *owners])
 
-    `world` (J, 4, 4) are the joints of another pose than the rest pose, world_from_joint.
-    """
+
+def rest_vertices(character: Character, world: Array | None = None) -> Array:
+    """(V, 3) vertices of all parts at rest, or with joints as in `world` (J, 4, 4), world_from_joint."""
     s = character.skeleton
     if world is None:
         world = kinematics.world_transforms(s.parents, s.translations, s.rotations, s.scales)
-    blocks, owners = [np.zeros((0, 3))], [np.zeros(0, np.int64)]
+    blocks = [np.zeros((0, 3))]
     for part in character.parts:
-        skin, mesh = part.skin, part.mesh
-        world_from_mesh = (world[skin.joints] @ skin.inverse_binds)[:, :3]
-        held = np.einsum("bij,vj->vbi", world_from_mesh[..., :3], mesh.vertices.astype(np.float64))
-        held += world_from_mesh[None, :, :, 3]
-        picked = np.take_along_axis(held, skin.influences[:, :, None].astype(np.int64), axis=1)
-        blocks.append(np.einsum("vk,vki->vi", skin.weights.astype(np.float64), picked))
-        owners.append(skin.joints[_dominant_joints(skin.influences[mesh.triangles], skin.weights[mesh.triangles])])
-    return np.concatenate(blocks), character.triangles.astype(np.int64), np.concatenate(owners)
+        skin = part.skin
+        matrices = (world[skin.joints] @ skin.inverse_binds)[skin.influences, :3]  # (V, K, 3, 4)
+        blend = np.einsum("vk,vkij->vij", skin.weights.astype(np.float64), matrices)
+        blocks.append(np.einsum("vij,vj->vi", blend[..., :3], part.mesh.vertices.astype(np.float64)) + blend[..., 3])
+    return np.concatenate(blocks)
 
 
 def bind_worlds(character: Character) -> Array:

@@ -26,7 +26,7 @@ from understudy.character.body.ik import solve_ik
 from understudy.character.body.limbs import Links, links_of
 from understudy.character.body.markers import Markers
 from understudy.character.body.poses import PoseSequence
-from understudy.character.body.volume import rest_surface, vertex_owners
+from understudy.character.body.volume import rest_vertices, vertex_owners
 from understudy.checks import Array
 from understudy.maths import jit, vector
 from understudy.transfer.pairs import PosePairs
@@ -180,7 +180,7 @@ def _radii(character: Character, links: Links) -> Array:
     radii = DEFAULT_RADIUS_BONE_RATIO * length
     if not character.parts:
         return radii
-    vertices, owners = rest_surface(character)[0], vertex_owners(character)
+    vertices, owners = rest_vertices(character), vertex_owners(character)
     for i, joint in enumerate(links.joints):
         skin = vertices[owners == joint]
         if len(skin) < 4:

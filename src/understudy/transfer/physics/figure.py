@@ -21,7 +21,7 @@ from understudy.character.body.joint_limits import Limits, limit_boxes
 from understudy.character.body.limbs import Limbs
 from understudy.character.body.mass import Body
 from understudy.character.body.poses import PoseSequence
-from understudy.character.body.volume import rest_surface, skin_positions, vertex_owners
+from understudy.character.body.volume import rest_vertices, skin_positions, vertex_owners
 from understudy.checks import Array
 from understudy.maths import quaternion, transform
 from understudy.transfer.bone_map import BoneMap, descendants, line_to_root
@@ -188,7 +188,7 @@ def _ride(reference: PoseSequence, joints: Array, positions: Array, height: floa
 
 def _skin_height(character: Character, rest: Array, kept: Array) -> float:
     """Metres at rest from the lowest to the highest skin of the joints that are `kept` (J,); of joints without skin."""
-    vertices, owners = rest_surface(character, rest)[0], vertex_owners(character)
+    vertices, owners = rest_vertices(character, rest), vertex_owners(character)
     places = vertices[kept[owners]] if len(owners) else rest[:, :3, 3]
     return (float(np.ptp(places[:, 1])) if len(places) else 0.0) or 1.0
 
@@ -234,7 +234,7 @@ def sole_corners(target: BoneMap, foot: int, toe: int | None) -> list[tuple[str,
 
     Heels are on the foot, toes on the toe joint where there is one; left and right corner of both.
     """
-    vertices, owners = rest_surface(target.character, target.rest)[0], vertex_owners(target.character)
+    vertices, owners = rest_vertices(target.character, target.rest), vertex_owners(target.character)
     mine = np.flatnonzero(descendants(target.parents, foot)[owners]) if len(owners) else np.zeros(0, np.int64)
     if not mine.size:
         return []
@@ -335,7 +335,7 @@ def _mass_points(body: Body, kept: Array) -> tuple[Array, Array, Array]:
 
 def _skin_extremes(character: Character, rest: Array, carriers: Array, kept: Array) -> tuple[Array, Array]:
     """Numbers (S,) of the vertices that are the extremes of a body's skin in all directions, and the bodies (S,)."""
-    vertices, owners = rest_surface(character, rest)[0], vertex_owners(character)
+    vertices, owners = rest_vertices(character, rest), vertex_owners(character)
     grid = np.stack(np.meshgrid(*[np.arange(-2.0, 3.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     directions = grid[np.abs(grid).any(axis=1)]
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
