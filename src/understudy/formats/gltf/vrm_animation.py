@@ -169,7 +169,7 @@ def _rest_pose(skeleton: Skeleton) -> RestPose:
 def animation_asset(asset: Asset, path: Path) -> Asset:
     """The asset to write as a VRM animation: the bare skeleton with its bones, and what moves them.
 
-    Only rotations of bones, the hips' translation and expressions belong into such a file; the rest is noted.
+    Rotations of bones and the hips' translation are written; the rest, expressions too, is noted as lost.
     """
     from understudy.character.body.bone_names import human_bones
 
